@@ -1,0 +1,106 @@
+// Package plan is the language in which work is written down: a goal, a DAG of tasks, their
+// contracts and the policy they run under.
+//
+// A Plan is a value that nobody changes once it is read: an edit is a new revision. Reading keeps
+// every field an author wrote; what the engine does not act on yet it still carries. Reading never
+// stops at the first fault: it returns all of them, each with its place, code and remedy.
+package plan
+
+import (
+	"encoding/json"
+)
+
+// Plan is one revision of a DAG of tasks for a goal.
+type Plan struct {
+	Name        string                     `json:"plan"`
+	Title       string                     `json:"title,omitempty"`
+	Description string                     `json:"description,omitempty"`
+	Owner       string                     `json:"owner,omitempty"`
+	Version     int                        `json:"version,omitempty"`
+	Created     string                     `json:"created,omitempty"`
+	State       string                     `json:"state,omitempty"` // as the author wrote it; never believed
+	Labels      []string                   `json:"labels,omitempty"`
+	Goal        *Goal                      `json:"goal,omitempty"`
+	Policy      *Policy                    `json:"policy,omitempty"`
+	Env         map[string]string          `json:"env,omitempty"`
+	Inputs      json.RawMessage            `json:"inputs,omitempty"` // an object; ${inputs.x} reads it
+	Hypotheses  []Hypothesis               `json:"hypotheses,omitempty"`
+	Artifacts   []PlanArtifact             `json:"artifacts,omitempty"`
+	Memory      *Memory                    `json:"memory,omitempty"`
+	Metrics     []string                   `json:"metrics,omitempty"`
+	Tasks       []Task                     `json:"tasks"`
+	Extra       map[string]json.RawMessage `json:"-"` // keys under x-, kept as they are
+}
+
+// Goal is what the plan is for and how one will know that it is reached.
+type Goal struct {
+	Objective    string          `json:"objective,omitempty"`
+	Scope        string          `json:"scope,omitempty"`
+	Done         []Criterion     `json:"done,omitempty"`
+	Constraints  []string        `json:"constraints,omitempty"`
+	Deadline     string          `json:"deadline,omitempty"` // a date or an RFC 3339 time
+	Stakeholders []string        `json:"stakeholders,omitempty"`
+	Context      json.RawMessage `json:"context,omitempty"`
+}
+
+// Policy bounds how a plan may be carried out.
+type Policy struct {
+	Budget             *Budget             `json:"budget,omitempty"`
+	Workers            int                 `json:"workers,omitempty"`
+	Approve            map[string][]string `json:"approve,omitempty"`  // kind of task: roles
+	Unjudged           string              `json:"unjudged,omitempty"` // block (default) or accept
+	Workspace          string              `json:"workspace,omitempty"`
+	Allow              *Allow              `json:"allow,omitempty"`
+	RequireGateForProd bool                `json:"requireGateForProd,omitempty"`
+}
+
+// Allow lists what tasks may touch beyond the default.
+type Allow struct {
+	Read     []string `json:"read,omitempty"`
+	Write    []string `json:"write,omitempty"`
+	Hosts    []string `json:"hosts,omitempty"`
+	Commands []string `json:"commands,omitempty"`
+}
+
+// Budget is what may be spent. A zero field is no limit.
+type Budget struct {
+	Time   Duration `json:"time,omitzero"`
+	Cost   Money    `json:"cost,omitzero"`
+	Calls  int      `json:"calls,omitempty"`
+	Tokens int      `json:"tokens,omitempty"`
+}
+
+// Hypothesis is a falsifiable statement that evidence will move.
+type Hypothesis struct {
+	ID    string   `json:"id"`
+	Says  string   `json:"says,omitempty"`
+	Prior *float64 `json:"prior,omitempty"`
+	Cost  string   `json:"cost,omitempty"`
+}
+
+// PlanArtifact names an output of a task as an artifact of the plan.
+type PlanArtifact struct {
+	Name      string `json:"name"`
+	From      string `json:"from,omitempty"` // task, or task.output
+	Type      string `json:"type,omitempty"`
+	Retention string `json:"retention,omitempty"`
+}
+
+// Memory lists the facts a plan means to read or write.
+type Memory struct {
+	Keys []string `json:"keys,omitempty"`
+}
+
+// Shortname is the plan's name without the customary prefix; generated task ids are made of it.
+func (p *Plan) Shortname() string { return shortname(p.Name) }
+
+// Workers is how many tasks may run at once.
+func (p *Plan) Workers() int {
+	if p.Policy != nil && p.Policy.Workers > 0 {
+		return p.Policy.Workers
+	}
+	return DefaultWorkers
+}
+
+// DefaultWorkers is how many tasks run at once where the policy is silent.
+const DefaultWorkers = 4
