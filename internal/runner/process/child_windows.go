@@ -1,0 +1,174 @@
+package process
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+
+	"github.com/cairn-plan/cairn/internal/capability"
+	"github.com/cairn-plan/cairn/internal/fault"
+)
+
+// child is a process that Run started and owns. It is born suspended, which is the gate, and put into
+// a job that ends with the engine's handle of it.
+type child struct {
+	cmd   *exec.Cmd
+	self  capability.Process
+	ended chan struct{} // closed when it has ended
+	job   windows.Handle
+
+	stdin          *os.File
+	stdout, stderr *os.File
+}
+
+// hold starts p, suspended.
+func hold(p Spec) (*child, error) {
+	argv, err := program(p)
+	if err != nil {
+		return nil, err
+	}
+	c := &child{cmd: exec.Command(argv[0], argv[1:]...), ended: make(chan struct{})}
+	c.cmd.Dir, c.cmd.Env = p.Dir, p.Env
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.CREATE_SUSPENDED | windows.CREATE_NEW_PROCESS_GROUP}
+	if err := c.start(p.Stdin); err != nil {
+		c.closePipes()
+		return nil, fault.Wrap(fault.Internal, err, "cannot start %s", p.Argv[0])
+	}
+	started, _ := look(c.cmd.Process.Pid)
+	c.self = capability.Process{PID: c.cmd.Process.Pid, Started: started, Host: here()}
+	go func() {
+		_ = c.cmd.Wait() // an exit status is no error here
+		close(c.ended)
+	}()
+	return c, nil
+}
+
+func (c *child) start(stdin io.Reader) (err error) {
+	var out, errs, in *os.File
+	if c.stdout, out, err = os.Pipe(); err != nil {
+		return err
+	}
+	defer out.Close()
+	if c.stderr, errs, err = os.Pipe(); err != nil {
+		return err
+	}
+	defer errs.Close()
+	c.cmd.Stdout, c.cmd.Stderr = out, errs
+	if f, ok := stdin.(*os.File); ok {
+		c.cmd.Stdin = f
+	} else if stdin != nil {
+		if in, c.stdin, err = os.Pipe(); err != nil {
+			return err
+		}
+		defer in.Close()
+		c.cmd.Stdin = in
+	}
+	return c.cmd.Start()
+}
+
+// enlist puts the child into a job of its own. An engine that dies before leaves it suspended: it
+// has done nothing and never will.
+func (c *child) enlist() (err error) {
+	if c.job, err = windows.CreateJobObject(nil, nil); err != nil {
+		return fault.Wrap(fault.Internal, err, "cannot make a job object")
+	}
+	var info windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION
+	info.BasicLimitInformation.LimitFlags = windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE
+	if _, err = windows.SetInformationJobObject(c.job, windows.JobObjectExtendedLimitInformation,
+		uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info))); err != nil {
+		return fault.Wrap(fault.Internal, err, "cannot bind a job object to the engine")
+	}
+	h, err := windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false, uint32(c.self.PID))
+	if err != nil {
+		return fault.Wrap(fault.Internal, err, "cannot open process %d", c.self.PID)
+	}
+	defer windows.CloseHandle(h)
+	if err := windows.AssignProcessToJobObject(c.job, h); err != nil {
+		return fault.Wrap(fault.Internal, err, "cannot put process %d into its job", c.self.PID)
+	}
+	return nil
+}
+
+// release resumes the one thread that a suspended process has.
+func (c *child) release() error {
+	all, err := windows.CreateToolhelp32Snapshot(windows.TH32CS_SNAPTHREAD, 0)
+	if err != nil {
+		return err
+	}
+	defer windows.CloseHandle(all)
+	t := windows.ThreadEntry32{Size: uint32(unsafe.Sizeof(windows.ThreadEntry32{}))}
+	for err = windows.Thread32First(all, &t); err == nil; err = windows.Thread32Next(all, &t) {
+		if t.OwnerProcessID != uint32(c.self.PID) {
+			continue
+		}
+		h, err := windows.OpenThread(windows.THREAD_SUSPEND_RESUME, false, t.ThreadID)
+		if err != nil {
+			return err
+		}
+		defer windows.CloseHandle(h)
+		_, err = windows.ResumeThread(h)
+		return err
+	}
+	return err
+}
+
+func (c *child) feed(stdin io.Reader) <-chan struct{} {
+	done := make(chan struct{})
+	if c.stdin == nil {
+		close(done)
+		return done
+	}
+	go func() {
+		defer close(done)
+		_, _ = io.Copy(c.stdin, stdin) // a child need not read it all
+		c.stdin.Close()
+	}()
+	return done
+}
+
+// reap ends the job, and with it whatever the child left behind.
+func (c *child) reap() (exit int, signal string) {
+	c.kill()
+	if c.job != 0 {
+		windows.CloseHandle(c.job)
+	}
+	return c.cmd.ProcessState.ExitCode(), ""
+}
+
+func (c *child) discard() {
+	c.kill()
+	<-c.ended
+	c.reap()
+	c.closePipes()
+}
+
+func (c *child) terminate() { terminateGroup(c.self.PID) }
+
+func (c *child) kill() {
+	if c.job == 0 || windows.TerminateJobObject(c.job, 1) != nil {
+		_ = c.cmd.Process.Kill()
+	}
+}
+
+// others is false: reap ends the whole job.
+func (c *child) others() bool { return false }
+
+// closeIn leaves the outputs to end with the job, which nobody can leave.
+func (c *child) closeIn(time.Duration) {
+	if c.stdin != nil {
+		c.stdin.Close()
+	}
+}
+
+func (c *child) closePipes() {
+	for _, f := range []*os.File{c.stdin, c.stdout, c.stderr} {
+		if f != nil {
+			f.Close()
+		}
+	}
+}

@@ -1,0 +1,5 @@
+package process
+
+import "os"
+
+func executablePath() (string, error) { return os.Executable() }
