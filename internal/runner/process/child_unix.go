@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,13 +49,15 @@ func hold(p Spec) (*child, error) {
 				Remedy("use letters, digits and _, not beginning with a digit")
 		}
 	}
+	keepFiles()
 	c := &child{ended: make(chan struct{})}
-	c.cmd = exec.Command(gateShell, append([]string{"-c", gateScript, "sh"}, argv...)...)
-	c.cmd.Dir, c.cmd.Env = p.Dir, p.Env
-	if p.Dir != "" {
-		c.cmd.Env = append(p.Env[:len(p.Env):len(p.Env)], "PWD="+p.Dir)
+	c.cmd = &exec.Cmd{
+		Path: gateShell, Args: append([]string{"sh", "-c", gateScript, "sh"}, argv...),
+		Dir: p.Dir, Env: p.Env, SysProcAttr: &unix.SysProcAttr{Setsid: true},
 	}
-	c.cmd.SysProcAttr = &unix.SysProcAttr{Setsid: true}
+	if p.Dir != "" {
+		c.cmd.Env = append(slices.Clip(p.Env), "PWD="+p.Dir)
+	}
 	if err := c.start(p.Stdin); err != nil {
 		c.closePipes()
 		return nil, cannotStart(p.Argv[0], err)
@@ -68,11 +71,7 @@ func hold(p Spec) (*child, error) {
 // start opens the pipes and starts the command; the child's ends are closed again in any case.
 func (c *child) start(stdin io.Reader) (err error) {
 	var theirs []*os.File
-	defer func() {
-		for _, f := range theirs {
-			f.Close()
-		}
-	}()
+	defer func() { shut(theirs...) }()
 	pipe := func() (r, w *os.File) {
 		if err == nil {
 			r, w, err = os.Pipe()
@@ -89,11 +88,7 @@ func (c *child) start(stdin io.Reader) (err error) {
 		in, c.stdin = pipe()
 		c.cmd.Stdin = in
 	}
-	for _, f := range []*os.File{gate, in, out, errs} {
-		if f != nil {
-			theirs = append(theirs, f)
-		}
-	}
+	theirs = []*os.File{gate, in, out, errs}
 	if err != nil {
 		return err
 	}
@@ -121,7 +116,7 @@ func (c *child) feed(stdin io.Reader) <-chan struct{} {
 	go func() {
 		defer close(done)
 		_, _ = io.Copy(c.stdin, stdin) // a child need not read it all
-		c.stdin.Close()
+		shut(c.stdin)
 	}()
 	return done
 }
@@ -152,21 +147,13 @@ func (c *child) others() bool { return occupied(c.self.PID) }
 
 // closeIn lets what is in the pipes be read, but for no longer than d.
 func (c *child) closeIn(d time.Duration) {
-	if c.stdin != nil {
-		c.stdin.Close()
-	}
+	shut(c.stdin)
 	over := time.Now().Add(d)
 	_ = c.stdout.SetReadDeadline(over)
 	_ = c.stderr.SetReadDeadline(over)
 }
 
-func (c *child) closePipes() {
-	for _, f := range []*os.File{c.gate, c.stdin, c.stdout, c.stderr} {
-		if f != nil {
-			f.Close()
-		}
-	}
-}
+func (c *child) closePipes() { shut(c.gate, c.stdin, c.stdout, c.stderr) }
 
 // terminateGroup asks a group to end; what is stopped has to go on to hear it.
 func terminateGroup(pid int) {

@@ -32,9 +32,11 @@ func hold(p Spec) (*child, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &child{cmd: exec.Command(argv[0], argv[1:]...), ended: make(chan struct{})}
-	c.cmd.Dir, c.cmd.Env = p.Dir, p.Env
-	c.cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.CREATE_SUSPENDED | windows.CREATE_NEW_PROCESS_GROUP}
+	c := &child{ended: make(chan struct{})}
+	c.cmd = &exec.Cmd{
+		Path: argv[0], Args: argv, Dir: p.Dir, Env: p.Env,
+		SysProcAttr: &syscall.SysProcAttr{CreationFlags: windows.CREATE_SUSPENDED | windows.CREATE_NEW_PROCESS_GROUP},
+	}
 	if err := c.start(p.Stdin); err != nil {
 		c.closePipes()
 		return nil, fault.Wrap(fault.Internal, err, "cannot start %s", p.Argv[0])
@@ -53,11 +55,11 @@ func (c *child) start(stdin io.Reader) (err error) {
 	if c.stdout, out, err = os.Pipe(); err != nil {
 		return err
 	}
-	defer out.Close()
+	defer shut(out)
 	if c.stderr, errs, err = os.Pipe(); err != nil {
 		return err
 	}
-	defer errs.Close()
+	defer shut(errs)
 	c.cmd.Stdout, c.cmd.Stderr = out, errs
 	if f, ok := stdin.(*os.File); ok {
 		c.cmd.Stdin = f
@@ -65,7 +67,7 @@ func (c *child) start(stdin io.Reader) (err error) {
 		if in, c.stdin, err = os.Pipe(); err != nil {
 			return err
 		}
-		defer in.Close()
+		defer shut(in)
 		c.cmd.Stdin = in
 	}
 	return c.cmd.Start()
@@ -103,17 +105,20 @@ func (c *child) release() error {
 	defer windows.CloseHandle(all)
 	t := windows.ThreadEntry32{Size: uint32(unsafe.Sizeof(windows.ThreadEntry32{}))}
 	for err = windows.Thread32First(all, &t); err == nil; err = windows.Thread32Next(all, &t) {
-		if t.OwnerProcessID != uint32(c.self.PID) {
-			continue
+		if t.OwnerProcessID == uint32(c.self.PID) {
+			return resume(t.ThreadID)
 		}
-		h, err := windows.OpenThread(windows.THREAD_SUSPEND_RESUME, false, t.ThreadID)
-		if err != nil {
-			return err
-		}
-		defer windows.CloseHandle(h)
-		_, err = windows.ResumeThread(h)
+	}
+	return err
+}
+
+func resume(thread uint32) error {
+	h, err := windows.OpenThread(windows.THREAD_SUSPEND_RESUME, false, thread)
+	if err != nil {
 		return err
 	}
+	defer windows.CloseHandle(h)
+	_, err = windows.ResumeThread(h)
 	return err
 }
 
@@ -126,7 +131,7 @@ func (c *child) feed(stdin io.Reader) <-chan struct{} {
 	go func() {
 		defer close(done)
 		_, _ = io.Copy(c.stdin, stdin) // a child need not read it all
-		c.stdin.Close()
+		shut(c.stdin)
 	}()
 	return done
 }
@@ -159,16 +164,6 @@ func (c *child) kill() {
 func (c *child) others() bool { return false }
 
 // closeIn leaves the outputs to end with the job, which nobody can leave.
-func (c *child) closeIn(time.Duration) {
-	if c.stdin != nil {
-		c.stdin.Close()
-	}
-}
+func (c *child) closeIn(time.Duration) { shut(c.stdin) }
 
-func (c *child) closePipes() {
-	for _, f := range []*os.File{c.stdin, c.stdout, c.stderr} {
-		if f != nil {
-			f.Close()
-		}
-	}
-}
+func (c *child) closePipes() { shut(c.stdin, c.stdout, c.stderr) }

@@ -4,9 +4,7 @@ package process
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,39 +16,6 @@ import (
 
 	"github.com/cairn-plan/cairn/internal/capability"
 )
-
-const engineRole = "CAIRN_TEST_ENGINE"
-
-// engine is the test binary as an engine: it runs one child and dies by SIGKILL at the step that
-// its role names.
-func engine() int {
-	die := func() { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL); select {} }
-	step := os.Getenv(engineRole)
-	at = func(s string) {
-		if s == step {
-			die()
-		}
-	}
-	tell := func(p capability.Process) error {
-		_ = json.NewEncoder(os.Stdout).Encode(p)
-		if step == "spawning" {
-			die()
-		}
-		return nil
-	}
-	p := sh(os.Args[1], os.Args[2:]...)
-	p.Stdout = onReady(func() {
-		if step == "running" {
-			die()
-		}
-		fmt.Println("ready")
-	})
-	if _, err := Run(context.Background(), &desk{spawned: tell}, p); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return 0
-}
 
 // startEngine runs an engine whose child writes its pid and that of a grandchild into dir.
 func startEngine(t *testing.T, step, script string, args ...string) *exec.Cmd {
@@ -79,7 +44,7 @@ func TestEngineKilledAtEachStep(t *testing.T) {
 			dir := t.TempDir()
 			cmd := startEngine(t, c.step, strings.ReplaceAll(script, "$2", c.last), dir)
 			out, _ := cmd.Output()
-			if st := cmd.ProcessState.Sys().(syscall.WaitStatus); !st.Signaled() {
+			if st, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || !st.Signaled() {
 				t.Fatalf("the engine was not killed: %v", cmd.ProcessState)
 			}
 			var leader capability.Process
@@ -88,7 +53,9 @@ func TestEngineKilledAtEachStep(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			gone := func() bool { return !Alive(leader) && !(leader.PID != 0 && occupied(leader.PID)) && len(holding(dir)) == 0 }
+			gone := func() bool {
+				return !Alive(leader) && (leader.PID == 0 || !occupied(leader.PID)) && len(holding(dir)) == 0
+			}
 			if !poll(20*time.Second, gone) {
 				t.Errorf("left behind: %v %v", leader, holding(dir))
 			}
@@ -151,6 +118,8 @@ func TestSupervisorKilled(t *testing.T) {
 		t.Error("the child outlived the engine")
 	}
 }
+
+func itoa(n int) string { return strconv.Itoa(n) }
 
 func asleep(pid int) bool {
 	b, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")

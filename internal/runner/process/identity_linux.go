@@ -41,7 +41,7 @@ func session(pid int) []int {
 	if err != nil {
 		return nil
 	}
-	defer dir.Close()
+	defer shut(dir)
 	names, _ := dir.Readdirnames(-1)
 	var found []int
 	for _, name := range names {

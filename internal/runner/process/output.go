@@ -26,7 +26,7 @@ type stream struct {
 }
 
 func (s *stream) drain() {
-	b := buffers.Get().(*[]byte)
+	b := buffers.Get().(*[]byte) //nolint:errcheck // the pool holds nothing else
 	defer buffers.Put(b)
 	for {
 		n, err := s.from.Read(*b)

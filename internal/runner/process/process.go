@@ -71,7 +71,7 @@ type Outcome struct {
 }
 
 // at is called between the steps of a child's life, so that a test can die at each of them.
-var at = func(step string) {}
+var at = func(string) {}
 
 // Run runs a child to its end. The error is nil whenever the child ended by itself, whatever its exit
 // status. When ctx ends first, the child is ended and the error wraps the cause of ctx; when the
@@ -246,6 +246,15 @@ func poll(d time.Duration, yes func() bool) bool {
 			return false
 		}
 		<-time.After(min(pause, left))
+	}
+}
+
+// shut closes what is open of files that nothing is lost with: pipes, and what was only read.
+func shut(files ...*os.File) {
+	for _, f := range files {
+		if f != nil {
+			_ = f.Close()
+		}
 	}
 }
 

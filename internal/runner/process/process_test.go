@@ -292,7 +292,7 @@ func TestContextEndsAtTheGate(t *testing.T) {
 }
 
 // until runs a script that says when it is set up, and ends its context then.
-func until(t *testing.T, grace time.Duration, script string, args ...string) (Outcome, error, time.Duration) {
+func until(t *testing.T, grace time.Duration, script string, args ...string) (Outcome, time.Duration, error) {
 	t.Helper()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	p := sh(script, args...)
@@ -300,7 +300,7 @@ func until(t *testing.T, grace time.Duration, script string, args ...string) (Ou
 	var cut time.Time
 	p.Stdout = onReady(func() { cut = time.Now(); cancel(errors.New("time is up")) })
 	o, err := Run(ctx, &desk{}, p)
-	return o, err, time.Since(cut)
+	return o, time.Since(cut), err
 }
 
 type onReady func()
@@ -313,7 +313,7 @@ func (f onReady) Write(b []byte) (int, error) {
 }
 
 func TestStopped(t *testing.T) {
-	o, err, took := until(t, 30*time.Second, `trap 'echo bye; exit 7' TERM; echo ready; while :; do sleep 0.01; done`)
+	o, took, err := until(t, 30*time.Second, `trap 'echo bye; exit 7' TERM; echo ready; while :; do sleep 0.01; done`)
 	if err == nil || !strings.Contains(err.Error(), "time is up") {
 		t.Errorf("error %v", err)
 	}
@@ -323,14 +323,14 @@ func TestStopped(t *testing.T) {
 }
 
 func TestStoppedThoughItIgnoresSIGTERM(t *testing.T) {
-	o, err, took := until(t, 100*time.Millisecond, `trap '' TERM; echo ready; while :; do sleep 1; done`)
+	o, took, err := until(t, 100*time.Millisecond, `trap '' TERM; echo ready; while :; do sleep 1; done`)
 	if err == nil || o.Signal != "SIGKILL" || o.Exit != 137 || took < 100*time.Millisecond || took > 10*time.Second {
 		t.Errorf("%v: exit %d %q after %v", err, o.Exit, o.Signal, took)
 	}
 }
 
 func TestStoppedThoughItIsSuspended(t *testing.T) {
-	o, err, took := until(t, 30*time.Second, `trap 'exit 9' TERM; echo ready; kill -STOP $$; sleep 60`)
+	o, took, err := until(t, 30*time.Second, `trap 'exit 9' TERM; echo ready; kill -STOP $$; sleep 60`)
 	if err == nil || o.Exit != 9 || took > 20*time.Second {
 		t.Errorf("%v: exit %d %q after %v", err, o.Exit, o.Signal, took)
 	}
@@ -338,7 +338,7 @@ func TestStoppedThoughItIsSuspended(t *testing.T) {
 
 func TestGraceIsForTheWholeGroup(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tidied")
-	_, err, _ := until(t, 30*time.Second,
+	_, _, err := until(t, 30*time.Second,
 		`(trap 'sleep 0.2; : > "$1"; exit' TERM; echo ready; while :; do sleep 0.01; done) & trap 'exit' TERM; wait`, file)
 	if err == nil {
 		t.Error("no error")

@@ -21,8 +21,8 @@ func Supervise() int {
 		fmt.Fprintf(os.Stderr, "%s is for cairn itself: it supervises the processes of a run\n", SupervisorArg)
 		return 2
 	}
-	fmt.Println(readyLine)
-	os.Stdout.Close()
+	fmt.Fprintln(os.Stdout, readyLine)
+	shut(os.Stdout)
 	endAll(heed(os.Stdin))
 	return 0
 }

@@ -24,7 +24,8 @@ const (
 
 	readyWithin = 20 * time.Second
 	writeWithin = 5 * time.Second
-	// briefly is the life below which a dead supervisor is not replaced before the next child.
+	// briefly is the life below which a dead supervisor is replaced with a pause, so that one that
+	// cannot live does not keep the engine busy.
 	briefly = time.Second
 )
 
@@ -71,7 +72,7 @@ func (w *watchman) close() {
 	defer w.mu.Unlock()
 	clear(w.groups)
 	if w.cmd != nil {
-		w.pipe.Close()
+		shut(w.pipe)
 		w.cmd, w.pipe = nil, nil
 	}
 }
@@ -83,7 +84,7 @@ func (w *watchman) say(line string) error {
 	_, err := w.pipe.WriteString(line)
 	if err != nil {
 		_ = w.cmd.Process.Kill()
-		w.pipe.Close()
+		shut(w.pipe)
 		w.cmd, w.pipe = nil, nil
 	}
 	return err
@@ -101,10 +102,10 @@ func (w *watchman) start() error {
 		return fault.Wrap(fault.Internal, err, "cannot start the supervisor of child processes").
 			Remedy("check that this program may start itself, and the limits of processes: ulimit -u")
 	}
-	defer ready.Close()
+	defer shut(ready)
 	_ = ready.SetReadDeadline(time.Now().Add(readyWithin))
 	if line, err := bufio.NewReader(ready).ReadString('\n'); strings.TrimSpace(line) != readyLine {
-		pipe.Close()
+		shut(pipe)
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		return fault.New(fault.Internal, "the supervisor of child processes does not answer: %q, %v", strings.TrimSpace(line), err).
@@ -131,21 +132,19 @@ func launch() (cmd *exec.Cmd, pipe, ready *os.File, err error) {
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	defer orders.Close()
+	defer shut(orders)
 	ready, answer, err := os.Pipe()
 	if err != nil {
-		pipe.Close()
+		shut(pipe)
 		return nil, nil, nil, err
 	}
-	defer answer.Close()
-	cmd = exec.Command(self, SupervisorArg)
-	cmd.Args[0] = os.Args[0]
-	cmd.Dir, cmd.Env = "/", []string{marker + "=1"}
-	cmd.Stdin, cmd.Stdout = orders, answer
-	cmd.SysProcAttr = &unix.SysProcAttr{Setsid: true}
+	defer shut(answer)
+	cmd = &exec.Cmd{
+		Path: self, Args: []string{os.Args[0], SupervisorArg}, Dir: "/", Env: []string{marker + "=1"},
+		Stdin: orders, Stdout: answer, SysProcAttr: &unix.SysProcAttr{Setsid: true},
+	}
 	if err := cmd.Start(); err != nil {
-		pipe.Close()
-		ready.Close()
+		shut(pipe, ready)
 		return nil, nil, nil, err
 	}
 	return cmd, pipe, ready, nil
@@ -159,12 +158,26 @@ func (w *watchman) attend(cmd *exec.Cmd, since time.Time) {
 	switch w.cmd {
 	case nil: // it did not take a line, or was let go
 	case cmd:
-		w.pipe.Close()
+		shut(w.pipe)
 		w.cmd, w.pipe = nil, nil
 	default:
 		return
 	}
-	if len(w.groups) > 0 && time.Since(since) > briefly {
+	if time.Since(since) < briefly {
+		time.AfterFunc(briefly, w.mend)
+		return
+	}
+	w.revive()
+}
+
+func (w *watchman) mend() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.revive()
+}
+
+func (w *watchman) revive() {
+	if w.cmd == nil && len(w.groups) > 0 {
 		_ = w.start() // when it fails, the next child tries again
 	}
 }

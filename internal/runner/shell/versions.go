@@ -1,0 +1,88 @@
+package shell
+
+import (
+	"context"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/cairn-plan/cairn/internal/runner/process"
+)
+
+// versions remembers what is known of shells, by path: asking one costs a process.
+type versions struct {
+	known sync.Map // string to string
+}
+
+// of tells which shell runs a command and, when the command begins with a plain word, which program
+// that is. The program is not asked for its version: nobody knows what it would do.
+func (v *versions) of(in input, spec process.Spec) map[string]string {
+	found := map[string]string{}
+	if path, ok := process.Find(in.Shell, spec.Dir, spec.Env); ok {
+		found[filepath.Base(in.Shell)] = v.shell(path)
+	}
+	word := firstWord(in.Run)
+	if path, ok := process.Find(word, spec.Dir, spec.Env); word != "" && ok {
+		found[filepath.Base(word)] = path
+	}
+	return found
+}
+
+// speaks lists shells that answer --version and do nothing else then.
+var speaks = []string{"bash", "zsh", "fish", "ksh93"}
+
+var number = regexp.MustCompile(`\d+(\.\d+)+\S*`)
+
+// shell is the real path of a shell, and its version when it has one.
+func (v *versions) shell(path string) string {
+	if s, ok := v.known.Load(path); ok {
+		return s.(string) //nolint:errcheck // only strings are stored
+	}
+	said := path
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		said = target
+	}
+	if slices.Contains(speaks, filepath.Base(said)) {
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+		defer cancel()
+		cmd := exec.CommandContext(ctx, said, "--version")
+		cmd.Env = process.Env(nil)
+		if out, err := cmd.CombinedOutput(); err == nil {
+			said = strings.TrimSpace(said + " " + number.FindString(string(out)))
+		}
+	}
+	v.known.Store(path, said)
+	return said
+}
+
+// builtins are words that a shell keeps to itself although programs of that name may be installed.
+var builtins = []string{"alias", "bg", "break", "case", "cd", "command", "continue", "echo", "eval", "exec", "exit",
+	"export", "false", "fg", "for", "getopts", "hash", "if", "jobs", "kill", "local", "printf", "pwd", "read",
+	"readonly", "return", "set", "shift", "test", "time", "times", "trap", "true", "type", "ulimit", "umask",
+	"unset", "until", "wait", "while", "[", "{", "!", ":", "."}
+
+// firstWord is the program that a command line begins with, past assignments; empty when only a
+// shell could tell.
+func firstWord(run string) string {
+	for {
+		run = strings.TrimLeft(run, " \t\r\n")
+		end := strings.IndexAny(run, " \t\r\n;|&()<>")
+		word := run
+		if end >= 0 {
+			word = run[:end]
+		}
+		switch {
+		case word == "" || strings.ContainsAny(word, "'\"`$\\*?[#~{}!") || slices.Contains(builtins, word):
+			return ""
+		case !strings.Contains(word, "="):
+			return word
+		case end < 0:
+			return ""
+		}
+		run = run[end:]
+	}
+}
