@@ -34,24 +34,26 @@ type Plan struct {
 
 // Goal is what the plan is for and how one will know that it is reached.
 type Goal struct {
-	Objective    string          `json:"objective,omitempty"`
-	Scope        string          `json:"scope,omitempty"`
-	Done         []Criterion     `json:"done,omitempty"`
-	Constraints  []string        `json:"constraints,omitempty"`
-	Deadline     string          `json:"deadline,omitempty"` // a date or an RFC 3339 time
-	Stakeholders []string        `json:"stakeholders,omitempty"`
-	Context      json.RawMessage `json:"context,omitempty"`
+	Objective    string                     `json:"objective,omitempty"`
+	Scope        string                     `json:"scope,omitempty"`
+	Done         []Criterion                `json:"done,omitempty"`
+	Constraints  []string                   `json:"constraints,omitempty"`
+	Deadline     string                     `json:"deadline,omitempty"` // a date or an RFC 3339 time
+	Stakeholders []string                   `json:"stakeholders,omitempty"`
+	Context      json.RawMessage            `json:"context,omitempty"`
+	Extra        map[string]json.RawMessage `json:"-"`
 }
 
 // Policy bounds how a plan may be carried out.
 type Policy struct {
-	Budget             *Budget             `json:"budget,omitempty"`
-	Workers            int                 `json:"workers,omitempty"`
-	Approve            map[string][]string `json:"approve,omitempty"`  // kind of task: roles
-	Unjudged           string              `json:"unjudged,omitempty"` // block (default) or accept
-	Workspace          string              `json:"workspace,omitempty"`
-	Allow              *Allow              `json:"allow,omitempty"`
-	RequireGateForProd bool                `json:"requireGateForProd,omitempty"`
+	Budget             *Budget                    `json:"budget,omitempty"`
+	Workers            int                        `json:"workers,omitempty"`
+	Approve            map[string][]string        `json:"approve,omitempty"`  // kind of task: roles
+	Unjudged           string                     `json:"unjudged,omitempty"` // block (default) or accept
+	Workspace          string                     `json:"workspace,omitempty"`
+	Allow              *Allow                     `json:"allow,omitempty"`
+	RequireGateForProd bool                       `json:"requireGateForProd,omitempty"`
+	Extra              map[string]json.RawMessage `json:"-"`
 }
 
 // Allow lists what tasks may touch beyond the default.
@@ -72,18 +74,20 @@ type Budget struct {
 
 // Hypothesis is a falsifiable statement that evidence will move.
 type Hypothesis struct {
-	ID    string   `json:"id"`
-	Says  string   `json:"says,omitempty"`
-	Prior *float64 `json:"prior,omitempty"`
-	Cost  string   `json:"cost,omitempty"`
+	ID    string                     `json:"id"`
+	Says  string                     `json:"says,omitempty"`
+	Prior *float64                   `json:"prior,omitempty"`
+	Cost  string                     `json:"cost,omitempty"`
+	Extra map[string]json.RawMessage `json:"-"`
 }
 
 // PlanArtifact names an output of a task as an artifact of the plan.
 type PlanArtifact struct {
-	Name      string `json:"name"`
-	From      string `json:"from,omitempty"` // task, or task.output
-	Type      string `json:"type,omitempty"`
-	Retention string `json:"retention,omitempty"`
+	Name      string                     `json:"name"`
+	From      string                     `json:"from,omitempty"` // task, or task.output
+	Type      string                     `json:"type,omitempty"`
+	Retention string                     `json:"retention,omitempty"`
+	Extra     map[string]json.RawMessage `json:"-"`
 }
 
 // Memory lists the facts a plan means to read or write.

@@ -12,10 +12,16 @@ type Task struct {
 	Title       string   `json:"title,omitempty"`
 	Description string   `json:"description,omitempty"`
 	Kind        Kind     `json:"kind,omitempty"`
-	Priority    *int     `json:"priority,omitempty"` // higher runs first; absent: by kind
 	Owner       string   `json:"owner,omitempty"`
 	Labels      []string `json:"labels,omitempty"`
-	Status      string   `json:"status,omitempty"` // as the author wrote it; never believed
+	Priority    *int     `json:"priority,omitempty"` // higher runs first; absent: by kind
+	Status      string   `json:"status,omitempty"`   // as the author wrote it; never believed
+
+	Needs []string `json:"needs,omitempty"`
+	When  string   `json:"when,omitempty"`
+	Each  string   `json:"each,omitempty"`
+	Pre   []string `json:"pre,omitempty"`
+	Locks []string `json:"locks,omitempty"`
 
 	Uses         string            `json:"uses,omitempty"`
 	Run          string            `json:"run,omitempty"`
@@ -24,12 +30,6 @@ type Task struct {
 	Env          map[string]string `json:"env,omitempty"`
 	Dir          string            `json:"dir,omitempty"`
 	Repeat       string            `json:"repeat,omitempty"` // pure, repeatable, keyed, once: overrides the contract
-
-	Needs []string `json:"needs,omitempty"`
-	When  string   `json:"when,omitempty"`
-	Each  string   `json:"each,omitempty"`
-	Pre   []string `json:"pre,omitempty"`
-	Locks []string `json:"locks,omitempty"`
 
 	Expect    []Criterion     `json:"expect,omitempty"`
 	Checks    []Criterion     `json:"checks,omitempty"`
@@ -116,25 +116,27 @@ func (c Criterion) MarshalJSON() ([]byte, error) {
 
 // Approval says who must agree before a gate opens.
 type Approval struct {
-	Role     string   `json:"role,omitempty"`
-	Quorum   int      `json:"quorum,omitempty"`
-	Not      string   `json:"not,omitempty"` // author: whoever wrote the plan may not approve it
-	Within   Duration `json:"within,omitzero"`
-	Escalate string   `json:"escalate,omitempty"`
-	Evidence []string `json:"evidence,omitempty"`
+	Role     string                     `json:"role,omitempty"`
+	Quorum   int                        `json:"quorum,omitempty"`
+	Not      string                     `json:"not,omitempty"` // author: whoever wrote the plan may not approve it
+	Within   Duration                   `json:"within,omitzero"`
+	Escalate string                     `json:"escalate,omitempty"`
+	Evidence []string                   `json:"evidence,omitempty"`
+	Extra    map[string]json.RawMessage `json:"-"`
 }
 
 // Output is one declared result of a task.
 type Output struct {
-	Name        string `json:"-"`
-	Type        string `json:"type,omitempty"`      // text (default), json, number, bool, list, markdown, file, ...
-	Retention   string `json:"retention,omitempty"` // task, plan (default), forever, or a duration
-	From        string `json:"from,omitempty"`      // stdout, stderr, or a reference
-	Path        string `json:"path,omitempty"`      // a file that the task leaves behind
-	Description string `json:"description,omitempty"`
+	Name        string                     `json:"-"`
+	Type        string                     `json:"type,omitempty"`      // text (default), json, number, bool, list, markdown, file, ...
+	Retention   string                     `json:"retention,omitempty"` // task, plan (default), forever, or a duration
+	From        string                     `json:"from,omitempty"`      // stdout, stderr, or a reference
+	Path        string                     `json:"path,omitempty"`      // a file that the task leaves behind
+	Description string                     `json:"description,omitempty"`
+	Extra       map[string]json.RawMessage `json:"-"`
 }
 
-// Outputs are the declared results in the order in which they were written.
+// Outputs are the declared results in the order of their names, which is that of the canonical form.
 type Outputs []Output
 
 // MarshalJSON writes an object keyed by name, in order.
@@ -162,9 +164,10 @@ type Retry struct {
 
 // FailureMode is a way of failing that was foreseen, how to recognise it and what to do then.
 type FailureMode struct {
-	Name    string `json:"name"`
-	Detect  string `json:"detect,omitempty"`  // CEL over exit, stdout, stderr, outputs, error; prose is for a person
-	Recover string `json:"recover,omitempty"` // a task; prose is for a person
+	Name    string                     `json:"name"`
+	Detect  string                     `json:"detect,omitempty"`  // CEL over exit, stdout, stderr, outputs, error; prose is for a person
+	Recover string                     `json:"recover,omitempty"` // a task; prose is for a person
+	Extra   map[string]json.RawMessage `json:"-"`
 }
 
 // Next routes to other tasks by how this one ended.
@@ -175,15 +178,17 @@ type Next struct {
 
 // Rollback undoes a task.
 type Rollback struct {
-	Uses string          `json:"uses,omitempty"`
-	Run  string          `json:"run,omitempty"`
-	With json.RawMessage `json:"with,omitempty"`
+	Uses  string                     `json:"uses,omitempty"`
+	Run   string                     `json:"run,omitempty"`
+	With  json.RawMessage            `json:"with,omitempty"`
+	Extra map[string]json.RawMessage `json:"-"`
 }
 
 // Subplan is a DAG inside a task: its tasks are known outside as parent/child.
 type Subplan struct {
-	File  string `json:"file,omitempty"` // where it was read from
-	Tasks []Task `json:"tasks"`
+	File  string                     `json:"file,omitempty"` // where it was read from
+	Tasks []Task                     `json:"tasks"`
+	Extra map[string]json.RawMessage `json:"-"`
 }
 
 // IsGroup reports whether the task does nothing itself but hold others.
