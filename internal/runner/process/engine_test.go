@@ -17,13 +17,16 @@ import (
 	"github.com/cairn-plan/cairn/internal/capability"
 )
 
-// startEngine runs an engine whose child writes its pid and that of a grandchild into dir.
+// startEngine prepares an engine that dies at the step and runs the script.
 func startEngine(t *testing.T, step, script string, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command("/proc/self/exe", append([]string{script}, args...)...)
 	cmd.Env = append(os.Environ(), engineRole+"="+step)
 	cmd.Stderr = os.Stderr
-	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
 	return cmd
 }
 
@@ -94,8 +97,8 @@ func TestSupervisorKilled(t *testing.T) {
 	if !lines.Scan() || json.Unmarshal(lines.Bytes(), &leader) != nil || !lines.Scan() {
 		t.Fatal("the engine told nothing")
 	}
-	first := supervisorOf(cmd.Process.Pid, 0)
-	if first == 0 {
+	first := 0
+	if !poll(20*time.Second, func() bool { first = supervisorOf(cmd.Process.Pid, 0); return first != 0 }) {
 		t.Fatal("no supervisor")
 	}
 	poll(briefly+100*time.Millisecond, func() bool { return false })

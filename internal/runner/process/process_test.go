@@ -219,7 +219,7 @@ func TestStdin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
+	defer shut(f)
 	p = sh("head -c 4 | tail -c 3")
 	p.Stdin = f
 	if o := run(t, p); len(o.Stdout) != 3 {

@@ -2,6 +2,8 @@ package shell
 
 import (
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"os"
 	"strconv"
 	"strings"
@@ -41,8 +43,11 @@ func outputFile() (string, error) {
 func readOutputs(path string) (outputs, error) {
 	o := outputs{values: map[string]json.RawMessage{}}
 	st, err := os.Lstat(path)
-	if err != nil || st.Size() == 0 {
+	if errors.Is(err, fs.ErrNotExist) {
 		return o, nil
+	}
+	if err != nil {
+		return o, fault.Wrap(fault.Failed, err, "what the command wrote to CAIRN_OUTPUT cannot be read")
 	}
 	if !st.Mode().IsRegular() || st.Size() > maxOutputs {
 		return o, fault.New(fault.Failed, "what the command wrote to CAIRN_OUTPUT cannot be read: it is no file, or over %d bytes", maxOutputs).
