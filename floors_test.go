@@ -219,6 +219,30 @@ func TestRootIsSmall(t *testing.T) {
 	}
 }
 
+// direct matches the requirements of go.mod that are our own choice.
+var direct = regexp.MustCompile(`(?m)^\t(\S+) v\S+$`)
+
+func TestDependenciesHaveReasons(t *testing.T) {
+	mod, err := os.ReadFile("go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const decision = "docs/decisions/0001-dependencies.md"
+	reasons, err := os.ReadFile(decision)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := direct.FindAllSubmatch(mod, -1)
+	if len(found) == 0 {
+		t.Fatal("go.mod requires nothing in the form this test reads")
+	}
+	for _, m := range found {
+		if !bytes.Contains(reasons, []byte("`"+string(m[1])+"`")) {
+			t.Errorf("%s has no row for %s", decision, m[1])
+		}
+	}
+}
+
 // place is where a room is in the drawing.
 type place struct {
 	floor   string
