@@ -25,6 +25,7 @@ type writer struct {
 	closed bool
 
 	pen     chan struct{} // full while somebody writes
+	crowd   bool          // the last commit woke many, who are about to queue again: let them come
 	conn    *conn         // nil after a failure: the next holder opens another
 	file    os.FileInfo   // what conn opened
 	version int64         // of the data as cached below; another process's commit changes it
@@ -115,9 +116,11 @@ func (w *writer) write(ctx context.Context, own *job) {
 		w.withdraw(own, err)
 		return
 	}
-	// The last commit woke a crowd that is about to queue again: let it, and write for all.
-	runtime.Gosched()
+	if w.crowd {
+		runtime.Gosched()
+	}
 	jobs := w.take()
+	w.crowd = len(jobs) > 1
 	refusals, err := w.transact(jobs)
 	for i, j := range jobs {
 		switch {
