@@ -65,7 +65,7 @@ func appendValue(dst []byte, v any) ([]byte, error) {
 		for k := range v {
 			keys = append(keys, k)
 		}
-		slices.SortFunc(keys, compareUTF16)
+		slices.SortFunc(keys, CompareUTF16)
 		dst = append(dst, '{')
 		for i, k := range keys {
 			if i > 0 {
@@ -160,9 +160,9 @@ func AppendString(dst []byte, s string) []byte {
 	return append(append(dst, s[start:]...), '"')
 }
 
-// compareUTF16 orders strings by UTF-16 code units, which differs from byte order only where a
+// CompareUTF16 orders strings by UTF-16 code units, which differs from byte order only where a
 // surrogate pair meets U+E000 and above.
-func compareUTF16(a, b string) int {
+func CompareUTF16(a, b string) int {
 	for i := 0; i < len(a) && i < len(b); i++ {
 		if a[i] != b[i] {
 			if a[i] < utf8.RuneSelf || b[i] < utf8.RuneSelf {

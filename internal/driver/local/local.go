@@ -1,0 +1,412 @@
+// Package local drives a run inside this process: one goroutine owns the run and takes facts in the order in
+// which they arrive, attempts run beside it, and one committer writes what was recorded.
+//
+// The owner does not wait for the disk. It goes on deriving, and pure work goes on running, while the committer
+// writes everything that has gathered since its last commit; work with effects, and every answer to somebody, waits
+// for its own record. A failed write ends the drive at once: nothing that was not written has been told to anybody.
+package local
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/cairn-plan/cairn/internal/engine"
+	"github.com/cairn-plan/cairn/internal/fault"
+	"github.com/cairn-plan/cairn/internal/journal"
+	"github.com/cairn-plan/cairn/internal/lifecycle"
+)
+
+// Driver drives one run at a time.
+type Driver struct {
+	Workers int                   // overrides the plan's policy when above zero
+	Yes     string                // the actor who answers yes to what may be; empty: nobody
+	Until   string                // stop when this task is over
+	Hard    <-chan struct{}       // closed when even work that must not run twice is to be cut off
+	Watch   func([]journal.Entry) // told of what is durable, in order; optional
+	Poll    time.Duration         // how often the mailbox is read; 0: every 100 ms
+}
+
+var _ engine.Driver = (*Driver)(nil)
+
+// maxAhead is how many records memory may be ahead of the disk before pure work waits too.
+const maxAhead = 8192
+
+// message is what reaches the owner.
+type message struct {
+	fact    lifecycle.Fact
+	done    *attempt   // the work that this fact ends, if it does
+	stopped bool       // it was stopped before it came to anything
+	reply   chan error // answered when the fact is durable, or refused
+	command int64      // id in the mailbox, when it came from there
+}
+
+// attempt is a piece of work under way.
+type attempt struct {
+	work   engine.Work
+	cancel context.CancelCauseFunc
+}
+
+type drive struct {
+	Driver
+	run      *engine.Run
+	inbox    chan message
+	wrote    chan error
+	writing  []journal.Entry // what the committer has now
+	durable  journal.Seq
+	held     []engine.Work // waits for its record, or for the disk to catch up
+	replies  []reply       // wait for their record
+	running  map[string]*attempt
+	timers   map[string]*time.Timer
+	stopping bool
+	over     chan struct{}
+	wg       sync.WaitGroup
+}
+
+type reply struct {
+	after   journal.Seq
+	to      chan error
+	command int64
+}
+
+// Drive implements engine.Driver. It returns nil when the plan is over or all that is left needs a person, and
+// fault.Interrupted when ctx ended it with its state saved.
+func (d *Driver) Drive(ctx context.Context, r *engine.Run) error {
+	v := &drive{Driver: *d, run: r, inbox: make(chan message, 256), wrote: make(chan error, 1), over: make(chan struct{}),
+		running: map[string]*attempt{}, timers: map[string]*time.Timer{}, durable: r.Head().Seq}
+	if v.Poll == 0 {
+		v.Poll = 100 * time.Millisecond
+	}
+	err := v.loop(ctx)
+	for _, a := range v.running {
+		a.cancel(engine.ErrStopped)
+	}
+	for _, t := range v.timers {
+		t.Stop()
+	}
+	close(v.over)
+	v.wg.Wait()
+	return err
+}
+
+func (v *drive) loop(ctx context.Context) error {
+	work, err := v.run.Begin(ctx, v.Workers)
+	if err != nil {
+		return err
+	}
+	v.held = append(v.held, work...)
+	v.answerAll()
+	poll := time.NewTicker(v.Poll)
+	defer poll.Stop()
+	for {
+		if !v.stopping && (v.run.State.Idle() || v.reached()) {
+			v.stopping = true
+		}
+		v.launch()
+		v.commit(ctx)
+		if v.stopping && len(v.running) == 0 && v.writing == nil && v.run.Pending() == 0 {
+			return v.verdict(ctx)
+		}
+		select {
+		case m := <-v.inbox:
+			v.take(m)
+			v.drain()
+		case err := <-v.wrote:
+			if err := v.written(ctx, err); err != nil {
+				return err
+			}
+		case <-poll.C:
+			if err := v.mail(ctx); err != nil {
+				return err
+			}
+		case <-v.stop(ctx):
+			v.stopping = true
+			v.cutOff(false)
+		case <-v.hard():
+			v.cutOff(true)
+			v.Hard = nil
+		}
+	}
+}
+
+// stop is ctx's end, until it was seen.
+func (v *drive) stop(ctx context.Context) <-chan struct{} {
+	if v.stopping {
+		return nil
+	}
+	return ctx.Done()
+}
+
+func (v *drive) hard() <-chan struct{} {
+	if !v.stopping {
+		return nil
+	}
+	return v.Hard
+}
+
+// reached reports whether the task to stop at is over.
+func (v *drive) reached() bool {
+	if v.Until == "" {
+		return false
+	}
+	t, ok := v.run.State.Task(v.Until)
+	return ok && t.Status.Terminal()
+}
+
+func (v *drive) verdict(ctx context.Context) error {
+	if ctx.Err() != nil && !v.run.State.Idle() {
+		return fault.New(fault.Interrupted, "plan %s was interrupted; its state is saved", v.run.State.Name).
+			Remedy("go on with: cairn resume %s", v.run.State.Name)
+	}
+	return nil
+}
+
+// cutOff stops what is running, except what must not run twice, unless hard.
+func (v *drive) cutOff(hard bool) {
+	for _, a := range v.running {
+		if hard || !v.run.MustFinish(a.work) {
+			a.cancel(engine.ErrStopped)
+		}
+	}
+}
+
+// drain takes what has arrived already, so that one commit carries it all.
+func (v *drive) drain() {
+	for range cap(v.inbox) {
+		select {
+		case m := <-v.inbox:
+			v.take(m)
+		default:
+			return
+		}
+	}
+}
+
+// take steps the run by one message.
+func (v *drive) take(m message) {
+	if m.done != nil {
+		if v.running[m.done.work.Task] == m.done {
+			delete(v.running, m.done.work.Task)
+		}
+		m.done.cancel(nil)
+		if m.stopped || v.run.State.Phase.Over() {
+			return
+		}
+	}
+	work, derived, err := v.run.Step(m.fact)
+	if err != nil {
+		v.refuse(m, err)
+		return
+	}
+	v.held = append(v.held, work...)
+	v.answer(derived)
+	if m.reply != nil || m.command != 0 {
+		v.replies = append(v.replies, reply{v.run.Head().Seq, m.reply, m.command})
+	}
+}
+
+func (v *drive) refuse(m message, err error) {
+	if m.reply != nil {
+		m.reply <- err
+	}
+	if m.command != 0 {
+		v.resolve(m.command, err)
+	}
+}
+
+func (v *drive) resolve(id int64, err error) {
+	code, text := "", "ok"
+	if err != nil {
+		code, text = string(fault.CodeOf(err)), err.Error()
+	}
+	// The command is done either way; whoever posted it reads the journal when this cannot be told.
+	_ = v.run.Engine().Mailbox.Resolve(context.Background(), id, code, text)
+}
+
+// answer says yes where the caller asked for that.
+func (v *drive) answer(derived []lifecycle.Derived) {
+	if v.Yes == "" {
+		return
+	}
+	var tasks []string
+	for _, d := range derived {
+		if d.Kind == lifecycle.TaskWaiting || d.Kind == lifecycle.GateOpened {
+			tasks = append(tasks, d.Task)
+		}
+	}
+	for _, id := range tasks {
+		if f, ok := v.run.Yes(id, v.Yes); ok {
+			v.take(message{fact: f})
+		}
+	}
+}
+
+// answerAll says yes to what waits already when the drive begins.
+func (v *drive) answerAll() {
+	var waiting []lifecycle.Derived
+	if v.Yes != "" {
+		for t := range v.run.State.Tasks() {
+			if t.Wait.NeedsPerson() {
+				waiting = append(waiting, lifecycle.Derived{Kind: lifecycle.TaskWaiting, Task: t.ID})
+			}
+		}
+	}
+	v.answer(waiting)
+}
+
+// launch begins the work whose time has come.
+func (v *drive) launch() {
+	keep := v.held[:0]
+	ahead := v.run.Pending() + len(v.writing)
+	for _, w := range v.held {
+		switch {
+		case w.Kind == lifecycle.Arm:
+			v.arm(w)
+		case w.Kind == lifecycle.Stop:
+			if a := v.running[w.Task]; a != nil {
+				a.cancel(engine.ErrStopped)
+			}
+		case v.stopping || v.run.State.Phase.Over():
+			// The journal shows it as begun or due; whoever resumes finds it there.
+		case w.After > v.durable || ahead > maxAhead:
+			keep = append(keep, w)
+		default:
+			v.begin(w)
+		}
+	}
+	clear(v.held[len(keep):])
+	v.held = keep
+}
+
+func (v *drive) begin(w engine.Work) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	a := &attempt{work: w, cancel: cancel}
+	v.running[w.Task] = a
+	v.wg.Add(1)
+	go func() {
+		defer v.wg.Done()
+		f, ok := v.run.Perform(ctx, w, reporter{v})
+		v.send(message{fact: f, done: a, stopped: !ok})
+	}()
+}
+
+// send delivers a message, unless nobody takes messages any more.
+func (v *drive) send(m message) bool {
+	select {
+	case v.inbox <- m:
+		return true
+	case <-v.over:
+		return false
+	}
+}
+
+func (v *drive) arm(w engine.Work) {
+	if t := v.timers[w.Task]; t != nil {
+		t.Stop()
+	}
+	fire := func() {
+		v.send(message{fact: lifecycle.Fact{Kind: lifecycle.TimerFired, Task: w.Task, Attempt: w.Attempt, Body: &lifecycle.Fired{}}})
+	}
+	v.timers[w.Task] = time.AfterFunc(time.Until(w.Due), fire)
+}
+
+// commit hands the committer what has gathered, when it is free.
+func (v *drive) commit(ctx context.Context) {
+	if v.writing != nil || v.run.Pending() == 0 {
+		return
+	}
+	v.writing = v.run.TakePending()
+	entries, store := v.writing, v.run.Engine().Journal
+	v.wg.Add(1)
+	go func() {
+		defer v.wg.Done()
+		// A commit that has begun is finished even when ctx ends meanwhile.
+		v.wrote <- store.Append(context.WithoutCancel(ctx), entries)
+	}()
+}
+
+func (v *drive) written(_ context.Context, err error) error {
+	entries := v.writing
+	v.writing = nil
+	if err != nil {
+		for _, r := range v.replies {
+			if r.to != nil {
+				r.to <- err
+			}
+		}
+		return err
+	}
+	v.durable = entries[len(entries)-1].Seq
+	keep := v.replies[:0]
+	for _, r := range v.replies {
+		switch {
+		case r.after > v.durable:
+			keep = append(keep, r)
+		case r.to != nil:
+			r.to <- nil
+		default:
+			v.resolve(r.command, nil)
+		}
+	}
+	v.replies = keep
+	if v.Watch != nil {
+		v.Watch(entries)
+	}
+	return nil
+}
+
+// mail takes the commands that other processes left for this plan.
+func (v *drive) mail(ctx context.Context) error {
+	cmds, err := v.run.Engine().Mailbox.Pending(context.WithoutCancel(ctx), v.run.State.Name)
+	if err != nil {
+		return err
+	}
+	for _, c := range cmds {
+		if v.known(c.ID) {
+			continue
+		}
+		var body engine.Command
+		if err := json.Unmarshal(c.Body, &body); err != nil {
+			v.resolve(c.ID, fault.Wrap(fault.Invalid, err, "read the command"))
+			continue
+		}
+		f, err := v.run.FactFor(body, c.Actor)
+		if err != nil {
+			v.resolve(c.ID, err)
+			continue
+		}
+		v.take(message{fact: f, command: c.ID})
+	}
+	return nil
+}
+
+// known reports whether a command was taken and only waits for the disk.
+func (v *drive) known(id int64) bool {
+	for _, r := range v.replies {
+		if r.command == id {
+			return true
+		}
+	}
+	return false
+}
+
+// reporter carries facts from an attempt to the owner.
+type reporter struct{ v *drive }
+
+var errOver = errors.New("the engine is going down")
+
+// Report implements engine.Reporter.
+func (r reporter) Report(f lifecycle.Fact) error {
+	done := make(chan error, 1)
+	if !r.v.send(message{fact: f, reply: done}) {
+		return errOver
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-r.v.over:
+		return errOver
+	}
+}

@@ -1,0 +1,234 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/cairn-plan/cairn/internal/capability"
+	"github.com/cairn-plan/cairn/internal/fault"
+	"github.com/cairn-plan/cairn/internal/journal"
+	"github.com/cairn-plan/cairn/internal/lifecycle"
+	"github.com/cairn-plan/cairn/internal/plan"
+)
+
+// Command is what a person can ask of a plan, whichever process holds it.
+type Command struct {
+	Name      string                     `json:"name"`
+	Task      string                     `json:"task,omitempty"`
+	Why       string                     `json:"why,omitempty"`
+	Outputs   map[string]json.RawMessage `json:"outputs,omitempty"`
+	Artifacts []capability.Ref           `json:"artifacts,omitempty"`
+}
+
+// The commands.
+const (
+	Pause       = "pause"
+	Resume      = "resume" // ends a pause
+	Cancel      = "cancel"
+	Retry       = "retry"    // what failed; or, with a task, a cut-off attempt that is known not to have happened
+	Complete    = "complete" // a task that waits for a person: done, or good enough
+	Fail        = "fail"
+	Approve     = "approve"
+	Reject      = "reject"
+	PutArtifact = "put"
+)
+
+// heldWait is how long a command waits for the process that holds the plan.
+const heldWait = 10 * time.Second
+
+// Do carries a command out: through the holder's mailbox when another process has the plan, else at once.
+func (e *Engine) Do(ctx context.Context, name, actor string, c Command) error {
+	r, err := e.Open(ctx, name)
+	if fault.Is(err, fault.Conflict) {
+		return e.post(ctx, name, actor, c)
+	}
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	f, err := r.FactFor(c, actor)
+	if err != nil {
+		return err
+	}
+	if _, _, err := r.Step(f); err != nil {
+		return err
+	}
+	return e.Journal.Append(ctx, r.takePending())
+}
+
+func (e *Engine) post(ctx context.Context, name, actor string, c Command) error {
+	body, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	id, err := e.Mailbox.Post(ctx, journal.Command{Plan: name, Time: e.Now().UTC(), Actor: actor, Name: c.Name, Body: body})
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, heldWait)
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		got, err := e.Mailbox.Result(ctx, id)
+		if err == nil && got.Done {
+			if got.Code != "" {
+				return fault.New(fault.Code(got.Code), "%s", got.Result)
+			}
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fault.New(fault.Conflict, "the process that holds plan %s has not taken the command yet", name).
+				Remedy("it is kept and will be taken; see: cairn log %s", name)
+		case <-tick.C:
+		}
+	}
+}
+
+// FactFor makes the fact that a command comes to where the plan stands now.
+func (r *Run) FactFor(c Command, actor string) (lifecycle.Fact, error) {
+	f := lifecycle.Fact{Task: c.Task, Actor: actor, Body: &lifecycle.Reason{Why: c.Why}}
+	switch c.Name {
+	case Pause:
+		f.Kind = lifecycle.PlanPaused
+	case Resume:
+		f.Kind = lifecycle.PlanResumed
+		f.Body = &lifecycle.Session{Epoch: r.State.Epoch, Engine: r.engine.Version, Host: r.engine.Host, PID: r.engine.PID}
+	case Cancel:
+		f.Kind = lifecycle.PlanCancelled
+	case Retry:
+		if c.Task == "" {
+			f.Kind = lifecycle.PlanRetried
+			return f, nil
+		}
+		f.Kind, f.Body = lifecycle.TaskInterrupted, &lifecycle.Interrupted{Then: lifecycle.Repeat, Why: c.Why}
+	case PutArtifact:
+		f.Kind, f.Body = lifecycle.ArtifactPut, &lifecycle.Stored{Ref: c.Artifacts[0], Partial: true}
+	case Approve, Reject:
+		return r.decision(f, c, actor)
+	case Complete, Fail:
+		return r.finish(f, c, actor)
+	default:
+		return f, fault.New(fault.Invalid, "%q is no command", c.Name)
+	}
+	return f, nil
+}
+
+func (r *Run) task(id string) (lifecycle.Task, error) {
+	t, ok := r.State.Task(id)
+	if !ok {
+		return t, fault.New(fault.NotFound, "plan %s has no task %s", r.State.Name, id).
+			Remedy("see its tasks with: cairn show %s", r.State.Name)
+	}
+	return t, nil
+}
+
+// decision decides a gate. Who may is not asked for roles here: a gate that wants one is not ours to open.
+func (r *Run) decision(f lifecycle.Fact, c Command, actor string) (lifecycle.Fact, error) {
+	t, err := r.task(c.Task)
+	if err != nil {
+		return f, err
+	}
+	if t.Spec.Kind != plan.Gate {
+		return f, fault.New(fault.Invalid, "task %s is no gate", t.ID).
+			Remedy("for a task that waits for a person: cairn complete %s %s", r.State.Name, t.ID)
+	}
+	if c.Name == Approve {
+		if err := mayApprove(t.Spec.Approve, actor, r.State.Author); err != nil {
+			return f, err
+		}
+	}
+	f.Kind, f.Body = lifecycle.GateDecided, &lifecycle.Decided{Approved: c.Name == Approve, Why: c.Why}
+	return f, nil
+}
+
+func mayApprove(a *plan.Approval, actor, author string) error {
+	if a == nil {
+		return nil
+	}
+	if a.Not == "author" && actor == author {
+		return fault.New(fault.Denied, "%s wrote this plan, and its gate wants somebody else", actor).
+			Remedy("ask somebody else to approve it")
+	}
+	if a.Role != "" || a.Quorum > 1 {
+		return fault.New(fault.Denied, "the gate wants %s, and nobody is known to be that here", wanted(a)).
+			Remedy("take role and quorum out of the gate, or decide it where people have roles")
+	}
+	return nil
+}
+
+func wanted(a *plan.Approval) string {
+	if a.Role == "" {
+		return itoa(a.Quorum) + " approvers"
+	}
+	return "the role " + a.Role
+}
+
+// finish ends a task by a person's word.
+func (r *Run) finish(f lifecycle.Fact, c Command, actor string) (lifecycle.Fact, error) {
+	t, err := r.task(c.Task)
+	if err != nil {
+		return f, err
+	}
+	f.Attempt = t.Attempt
+	if t.Wait == lifecycle.ForJudge {
+		f.Kind, f.Body = lifecycle.TaskJudged, &lifecycle.Judged{Accepted: c.Name == Complete, Why: c.Why}
+		return f, nil
+	}
+	if !t.Wait.NeedsPerson() {
+		return f, fault.New(fault.Conflict, "task %s is %s: it does not wait for a person", t.ID, t.Status).
+			Remedy("see where it stands with: cairn why %s %s", r.State.Name, t.ID)
+	}
+	if t.Wait == lifecycle.ForDecision {
+		return f, fault.New(fault.Conflict, "task %s is a gate", t.ID).
+			Remedy("decide it with: cairn approve %s %s --why TEXT, or cairn reject", r.State.Name, t.ID)
+	}
+	e := &lifecycle.Ended{Outcome: lifecycle.Succeeded, Outputs: c.Outputs, Artifacts: c.Artifacts}
+	f.Kind, f.Body = lifecycle.TaskEnded, e
+	if c.Name == Fail {
+		e.Outcome, e.Error, e.Final = lifecycle.Failed, clip(c.Why), true
+		return f, nil
+	}
+	return f, r.acceptable(t, e, actor)
+}
+
+// acceptable checks what a person hands in as it would be checked of a capability, except that their word settles prose.
+func (r *Run) acceptable(t lifecycle.Task, e *lifecycle.Ended, actor string) error {
+	if err := missing(t.Spec, e); err != nil {
+		return fault.New(fault.Invalid, "task %s: %s", t.ID, err).
+			Remedy("give it: cairn complete %s %s --output NAME=VALUE, or --output NAME=@FILE", r.State.Name, t.ID)
+	}
+	w := Work{Effect: lifecycle.Effect{Kind: lifecycle.Start, Task: t.ID, Spec: t.Spec}}
+	w.scope = r.gather(w.Effect)
+	if err := r.criteria(context.Background(), w, e, capability.Result{Outputs: e.Outputs}); err != nil {
+		return fault.New(fault.Invalid, "task %s: %s", t.ID, err).Remedy("hand in what it asks for, or: cairn fail %s %s --why TEXT", r.State.Name, t.ID)
+	}
+	for i := range e.Criteria {
+		if v := &e.Criteria[i]; v.Judge {
+			v.OK, v.Why = true, "accepted by "+actor
+		}
+	}
+	return nil
+}
+
+// Yes answers for a person what may be answered without looking: it completes a task that declares no outputs,
+// accepts prose criteria, and approves a gate that the author wrote without asking for somebody.
+func (r *Run) Yes(task, actor string) (lifecycle.Fact, bool) {
+	t, ok := r.State.Task(task)
+	if !ok {
+		return lifecycle.Fact{}, false
+	}
+	c := Command{Task: task, Why: "--yes"}
+	switch {
+	case t.Wait == lifecycle.ForJudge, t.Wait == lifecycle.ForPerson && len(t.Spec.Outputs) == 0:
+		c.Name = Complete
+	case t.Wait == lifecycle.ForDecision && t.Spec.Approve == nil:
+		c.Name = Approve
+	default:
+		return lifecycle.Fact{}, false
+	}
+	f, err := r.FactFor(c, actor)
+	return f, err == nil
+}

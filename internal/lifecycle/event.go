@@ -1,0 +1,277 @@
+// Package lifecycle is the law of a run: which facts may follow which, what each of them makes of
+// the state, and what must happen next because of it.
+//
+// A run is a fold. Facts come from outside (a submission, an outcome, a decision, a timer); from each
+// the law derives, at once and in a fixed order, everything that follows: starts, retries, routes,
+// endings. It has no clock, no I/O and no chance, so feeding the same facts again derives the same
+// records, byte for byte; that is what replay proves. Expressions are not evaluated here: the engine
+// evaluates them and reports the results as facts, so an old history never depends on a library.
+//
+// State belongs to whoever folds it and changes in place; one fact costs O(degree of its task). A fact
+// that the present state does not allow is refused with an error that says where we stand, and changes nothing.
+package lifecycle
+
+import (
+	"encoding/json"
+	"strconv"
+	"time"
+
+	"github.com/cairn-plan/cairn/internal/capability"
+	"github.com/cairn-plan/cairn/internal/digest"
+	"github.com/cairn-plan/cairn/internal/fault"
+	"github.com/cairn-plan/cairn/internal/journal"
+)
+
+// The kinds of record. Names and meanings are forever; see docs/journal-format.md.
+const (
+	PlanSubmitted   journal.Kind = "plan.submitted"   // fact: a revision was handed in
+	PlanStarted     journal.Kind = "plan.started"     // fact: an engine began to carry it out
+	PlanResumed     journal.Kind = "plan.resumed"     // fact: an engine took it up again, or a person ended a pause
+	PlanPaused      journal.Kind = "plan.paused"      // fact: nothing new starts
+	PlanCancelled   journal.Kind = "plan.cancelled"   // fact: everything unfinished is abandoned
+	PlanRetried     journal.Kind = "plan.retried"     // fact: what failed shall be tried again
+	PlanEnded       journal.Kind = "plan.ended"       // derived: nothing is left to do
+	TaskAssessed    journal.Kind = "task.assessed"    // fact: when, each and checks were evaluated
+	TaskStarted     journal.Kind = "task.started"     // derived: an attempt may begin
+	TaskSpawned     journal.Kind = "task.spawned"     // fact: the attempt has a process
+	TaskEnded       journal.Kind = "task.ended"       // fact: an attempt has an outcome
+	TaskInterrupted journal.Kind = "task.interrupted" // fact: an attempt was cut off
+	TaskJudged      journal.Kind = "task.judged"      // fact: somebody judged the prose criteria
+	TaskWaiting     journal.Kind = "task.waiting"     // derived: a person has to act
+	TaskRetried     journal.Kind = "task.retried"     // derived: another attempt is due at a time
+	TaskRecovering  journal.Kind = "task.recovering"  // derived: a recovery task runs first
+	TaskReopened    journal.Kind = "task.reopened"    // derived: a route led back here
+	TaskSettled     journal.Kind = "task.settled"     // derived: a status that no outcome says by itself
+	TimerFired      journal.Kind = "timer.fired"      // fact: a due time has come
+	GateOpened      journal.Kind = "gate.opened"      // derived: a gate asks for a decision
+	GateDecided     journal.Kind = "gate.decided"     // fact: somebody decided
+	ArtifactPut     journal.Kind = "artifact.put"     // fact: content was stored while a task was under way
+	ArtifactExpired journal.Kind = "artifact.expired" // fact: content was dropped by its retention
+)
+
+// bodies makes an empty body for each fact; a kind without one here is derived.
+var bodies = map[journal.Kind]func() any{
+	PlanSubmitted: func() any { return new(Submitted) }, PlanStarted: func() any { return new(Session) },
+	PlanResumed: func() any { return new(Session) }, PlanPaused: func() any { return new(Reason) },
+	PlanCancelled: func() any { return new(Reason) }, PlanRetried: func() any { return new(Reason) },
+	TaskAssessed: func() any { return new(Assessed) }, TaskSpawned: func() any { return new(Spawned) },
+	TaskEnded: func() any { return new(Ended) }, TaskInterrupted: func() any { return new(Interrupted) },
+	TaskJudged: func() any { return new(Judged) }, TimerFired: func() any { return new(Fired) },
+	GateDecided: func() any { return new(Decided) }, ArtifactPut: func() any { return new(Stored) },
+	ArtifactExpired: func() any { return new(Expired) },
+}
+
+// IsFact reports whether records of a kind come from outside; all others are derived.
+func IsFact(k journal.Kind) bool { return bodies[k] != nil }
+
+// Fact is something that happened. Body is a pointer to the body type of its kind.
+type Fact struct {
+	Kind    journal.Kind
+	Task    string
+	Attempt int
+	Time    time.Time
+	Actor   string
+	Body    any
+}
+
+// Derived is a record that the law makes. Its time, and its cause, are those of the fact before it.
+type Derived struct {
+	Kind    journal.Kind
+	Task    string
+	Attempt int
+	Body    []byte
+}
+
+// FactOf reads the fact out of a record.
+func FactOf(r journal.Record) (Fact, error) {
+	mk := bodies[r.Kind]
+	if mk == nil {
+		return Fact{}, fault.New(fault.Tampered, "record %s#%d is of kind %q, which is no fact", r.Plan, r.Seq, r.Kind)
+	}
+	f := Fact{Kind: r.Kind, Task: r.Task, Attempt: r.Attempt, Time: r.Time, Actor: r.Actor, Body: mk()}
+	if len(r.Body) > 2 {
+		if err := json.Unmarshal(r.Body, f.Body); err != nil {
+			return Fact{}, fault.Wrap(fault.Tampered, err, "record %s#%d has a body that %s does not", r.Plan, r.Seq, r.Kind)
+		}
+	}
+	return f, nil
+}
+
+// Encode writes the body of a fact in its canonical form.
+func (f Fact) Encode() ([]byte, error) {
+	if e, ok := f.Body.(*Ended); ok && e.plain() {
+		b := append([]byte(`{"outcome":`), strconv.Quote(e.Outcome)...)
+		if e.Took > 0 {
+			b = strconv.AppendInt(append(b, `,"took":`...), int64(e.Took), 10)
+		}
+		return append(b, '}'), nil
+	}
+	return digest.Canonical(f.Body)
+}
+
+// Submitted is the body of plan.submitted.
+type Submitted struct {
+	Spec         digest.ID            `json:"spec"` // canonical JSON of the plan, in the artifact store
+	Size         int64                `json:"size"`
+	Title        string               `json:"title,omitempty"`
+	Tasks        int                  `json:"tasks"`
+	Source       string               `json:"source,omitempty"`       // file it was read from
+	Capabilities map[string]Installed `json:"capabilities,omitempty"` // those the plan uses
+}
+
+// Installed is what was known of a capability when the plan was submitted. Whether it is pure decides
+// which starts are recorded, so it must come from the journal and not from today's registry.
+type Installed struct {
+	Version string           `json:"version"`
+	Repeat  capability.Class `json:"repeat"`
+}
+
+// Session is the body of plan.started and plan.resumed: who carries the plan out from here on.
+type Session struct {
+	Epoch   int    `json:"epoch"`
+	Engine  string `json:"engine,omitempty"` // version
+	Host    string `json:"host,omitempty"`
+	PID     int    `json:"pid,omitempty"`
+	Workers int    `json:"workers,omitempty"` // overrides the policy
+}
+
+// Reason is the body of facts that only say why.
+type Reason struct {
+	Why string `json:"why,omitempty"`
+}
+
+// Assessed is the body of task.assessed.
+type Assessed struct {
+	Run    bool      `json:"run"`
+	Why    string    `json:"why,omitempty"`
+	Failed bool      `json:"failed,omitempty"` // the expression itself could not be evaluated
+	Count  *int      `json:"count,omitempty"`  // of items, for each
+	Items  digest.ID `json:"items,omitzero"`   // JSON array, in the artifact store
+	Checks []Verdict `json:"checks,omitempty"`
+}
+
+// Verdict is how one criterion turned out.
+type Verdict struct {
+	Says  string `json:"says"`
+	OK    bool   `json:"ok"`
+	Judge bool   `json:"judge,omitempty"` // prose: OK only once somebody said so
+	Why   string `json:"why,omitempty"`
+}
+
+// Spawned is the body of task.spawned.
+type Spawned struct {
+	capability.Process
+}
+
+// Outcomes of an attempt.
+const (
+	Succeeded = "completed"
+	Failed    = "failed"
+)
+
+// Ended is the body of task.ended. Outputs are inline where small, else among the artifacts.
+type Ended struct {
+	Outcome   string                     `json:"outcome"`
+	Outputs   map[string]json.RawMessage `json:"outputs,omitempty"`
+	Artifacts []capability.Ref           `json:"artifacts,omitempty"`
+	Exit      *int                       `json:"exit,omitempty"`
+	Error     string                     `json:"error,omitempty"`
+	Stderr    string                     `json:"stderr,omitempty"` // last line or so, of a failure
+	Mode      string                     `json:"mode,omitempty"`   // failure mode that was recognised
+	Final     bool                       `json:"final,omitempty"`  // trying again cannot help
+	Criteria  []Verdict                  `json:"criteria,omitempty"`
+	Took      time.Duration              `json:"took,omitempty"`
+	Inputs    digest.ID                  `json:"inputs,omitzero"` // hash of the resolved inputs
+	Versions  map[string]string          `json:"versions,omitempty"`
+	Dir       string                     `json:"dir,omitempty"`
+	Env       []string                   `json:"env,omitempty"` // names only
+	Probed    bool                       `json:"probed,omitempty"`
+}
+
+// plain reports whether e says nothing but its outcome, as most ends of pure work do.
+func (e *Ended) plain() bool {
+	return e.Outputs == nil && e.Artifacts == nil && e.Exit == nil && e.Error == "" && e.Stderr == "" && e.Mode == "" && !e.Final &&
+		e.Criteria == nil && e.Inputs.IsZero() && e.Versions == nil && e.Dir == "" && e.Env == nil && !e.Probed
+}
+
+// unjudged reports whether prose criteria still wait for somebody.
+func (e *Ended) unjudged() bool {
+	for _, v := range e.Criteria {
+		if v.Judge && !v.OK {
+			return true
+		}
+	}
+	return false
+}
+
+// What becomes of an attempt that was cut off.
+const (
+	Repeat = "repeat"
+	Ask    = "ask"
+)
+
+// Interrupted is the body of task.interrupted.
+type Interrupted struct {
+	Then string `json:"then"`
+	Why  string `json:"why,omitempty"`
+}
+
+// Judged is the body of task.judged.
+type Judged struct {
+	Accepted bool   `json:"accepted"`
+	Why      string `json:"why,omitempty"`
+}
+
+// Fired is the body of timer.fired.
+type Fired struct{}
+
+// Decided is the body of gate.decided.
+type Decided struct {
+	Approved bool   `json:"approved"`
+	Why      string `json:"why,omitempty"`
+}
+
+// Stored is the body of artifact.put.
+type Stored struct {
+	capability.Ref
+	Partial   bool   `json:"partial,omitempty"`
+	Retention string `json:"retention,omitempty"`
+}
+
+// Expired is the body of artifact.expired.
+type Expired struct {
+	Hash digest.ID `json:"hash"`
+	Why  string    `json:"why,omitempty"`
+}
+
+// Bodies of derived records.
+type (
+	waitingBody struct {
+		For string `json:"for"`
+		Why string `json:"why,omitempty"`
+	}
+	retriedBody struct {
+		At    string `json:"at"`
+		Retry int    `json:"retry"`
+		Why   string `json:"why,omitempty"`
+	}
+	recoveringBody struct {
+		By   string `json:"by"`
+		Mode string `json:"mode"`
+		Why  string `json:"why,omitempty"`
+	}
+	reopenedBody struct {
+		By        string `json:"by"`
+		Execution int    `json:"execution"`
+	}
+	settledBody struct {
+		Status Status   `json:"status"`
+		Why    string   `json:"why,omitempty"`
+		Routed []string `json:"routed,omitempty"`
+	}
+	endedBody struct {
+		Hash  digest.ID `json:"hash"` // of the state
+		State PlanState `json:"state"`
+		Why   string    `json:"why,omitempty"`
+	}
+)
