@@ -1,0 +1,113 @@
+package expr
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+
+	"cel.dev/cel-go/cel"
+
+	"github.com/cairn-plan/cairn/internal/fault"
+)
+
+var undeclared = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^undeclared reference to '([^']*)'`)
+})
+
+// explain turns the first complaint of the compiler into a fault that says where and what to do.
+func explain(src string, c code, issues *cel.Issues) error {
+	first := issues.Errors()[0]
+	at := column(src, c, first.Location.Line(), first.Location.Column())
+	msg, _, _ := strings.Cut(first.Message, "\n")
+	if m := undeclared().FindStringSubmatch(msg); m != nil {
+		return unknown(src, m[1], at)
+	}
+	msg = strings.ReplaceAll(strings.TrimPrefix(msg, "Syntax error: "), "<EOF>", "the end")
+	f := fault.New(fault.Invalid, "the expression %q is broken at character %d: %s", src, at, msg)
+	switch {
+	case strings.Contains(msg, "no matching overload"):
+		return f.Remedy("compare like with like: text with text, numbers with numbers")
+	case singleEquals(src):
+		return f.Remedy("equality is written ==")
+	}
+	return f.Remedy("write a CEL expression, such as size(outputs.list) >= 3, or {judge: ...} for a criterion in words")
+}
+
+func unknown(src, name string, at int) error {
+	f := fault.New(fault.Invalid, "the expression %q reads %q at character %d, which is nothing known here", src, name, at)
+	if near := nearest(name, Variables); near != "" {
+		return f.Remedy("did you mean %s?", near)
+	}
+	return f.Remedy("outputs of another task are outputs_of.TASK.NAME; the variables are %s", strings.Join(Variables, ", "))
+}
+
+// column is the position in the source, counted from 1 in characters, of a place in the code.
+func column(src string, c code, line, col int) int {
+	offset := 0
+	for range line - 1 {
+		n := strings.IndexByte(c.src[offset:], '\n')
+		if n < 0 {
+			break
+		}
+		offset += n + 1
+	}
+	for i := range c.src[offset:] {
+		if col == 0 {
+			offset += i
+			break
+		}
+		col--
+		if col == 0 && i+1 >= len(c.src[offset:]) {
+			offset = len(c.src)
+			break
+		}
+	}
+	at := min(max(c.origin(offset), 0), len(src))
+	return len([]rune(src[:at])) + 1
+}
+
+func singleEquals(src string) bool {
+	toks := tokens(src)
+	for i, t := range toks {
+		if t.sort == sign && src[t.at] == '=' && (i == 0 || !strings.ContainsRune("=!<>", rune(src[toks[i-1].at]))) &&
+			(i+1 == len(toks) || src[toks[i+1].at] != '=') {
+			return true
+		}
+	}
+	return false
+}
+
+// nearest is the candidate that a slip of the hand would turn name into, or none.
+func nearest(name string, candidates []string) string {
+	best, least := "", min(3, len(name)/3+1)
+	for _, c := range candidates {
+		if d := distance(name, c); d > 0 && d < least {
+			best, least = c, d
+		}
+	}
+	return best
+}
+
+// distance is how many letters must be put in, left out or changed to make a into b.
+func distance(a, b string) int {
+	if len(a) > 64 || len(b) > 64 {
+		return max(len(a), len(b))
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range a {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range b {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
