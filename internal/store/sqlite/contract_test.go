@@ -1,0 +1,17 @@
+package sqlite
+
+import (
+	"testing"
+
+	"github.com/cairn-plan/cairn/internal/journal/journaltest"
+)
+
+func TestJournal(t *testing.T) {
+	journaltest.Run(t, func(t *testing.T) journaltest.Stores { return stores(t, t.TempDir()) })
+}
+
+func stores(t *testing.T, dir string) journaltest.Stores {
+	s := open(t, dir)
+	return journaltest.Stores{Store: s, Holder: s, Mailbox: s,
+		Again: func(t *testing.T) journaltest.Stores { return stores(t, dir) }}
+}
