@@ -29,17 +29,7 @@ func (o *outputs) set(name string, v json.RawMessage) {
 	o.values[name] = v
 }
 
-// outputFile makes an empty file that only we may read.
-func outputFile() (string, error) {
-	f, err := os.CreateTemp("", "cairn-output-*")
-	if err != nil {
-		return "", fault.Wrap(fault.Internal, err, "cannot make a temporary file").
-			Remedy("check that %s can be written to and is not full", os.TempDir())
-	}
-	return f.Name(), f.Close()
-}
-
-// readOutputs reads the file that a command was given. One that it removed holds nothing.
+// readOutputs reads the file whose name a command was given. One that it did not write holds nothing.
 func readOutputs(path string) (outputs, error) {
 	o := outputs{values: map[string]json.RawMessage{}}
 	st, err := os.Lstat(path)

@@ -46,11 +46,11 @@ func (r *Runner) Run(ctx context.Context, call capability.Call) (capability.Resu
 	if err != nil {
 		return capability.Result{}, err
 	}
-	file, err := outputFile()
+	file, tidy, err := scratch()
 	if err != nil {
 		return capability.Result{}, err
 	}
-	defer func() { _ = os.Remove(file) }()
+	defer tidy()
 	out, errs := &spool{}, &spool{}
 	defer out.close()
 	defer errs.close()

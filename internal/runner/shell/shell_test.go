@@ -103,7 +103,7 @@ func TestRun(t *testing.T) {
 
 func TestEnvironment(t *testing.T) {
 	t.Setenv("GITHUB_TOKEN", "do-not-leak")
-	c, _ := call(t, map[string]any{"run": "env; test -w \"$CAIRN_OUTPUT\""})
+	c, _ := call(t, map[string]any{"run": "env; : > \"$CAIRN_OUTPUT\""})
 	c.Env = map[string]string{"COLOR": "red", "CAIRN_TASK": "another"}
 	r, err := New().Run(t.Context(), c)
 	if err != nil {
@@ -128,12 +128,40 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
+// A directory that somebody else could have put there is not used.
+func TestScratchIsPrivate(t *testing.T) {
+	for name, prepare := range map[string]func(dir string) error{
+		"open": func(dir string) error { return errors.Join(os.Mkdir(dir, 0o777), os.Chmod(dir, 0o777)) },
+		"link": func(dir string) error { return os.Symlink(t.TempDir(), dir) },
+		"file": func(dir string) error { return os.WriteFile(dir, nil, 0o700) },
+	} {
+		tmp := t.TempDir()
+		t.Setenv("TMPDIR", tmp)
+		if err := prepare(filepath.Join(tmp, fmt.Sprintf("cairn-%d", os.Getuid()))); err != nil {
+			t.Fatal(err)
+		}
+		c, _ := call(t, map[string]any{"run": `echo "where=$CAIRN_OUTPUT" > "$CAIRN_OUTPUT"; ls -ld "$(dirname "$CAIRN_OUTPUT")"`})
+		r, err := New().Run(t.Context(), c)
+		if err != nil || !strings.HasPrefix(r.Stdout, "drwx------") {
+			t.Errorf("%s: %v, %s", name, err, r.Stdout)
+		}
+		if all, _ := os.ReadDir(tmp); len(all) != 1 {
+			t.Errorf("%s: left behind: %v", name, all)
+		}
+	}
+	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "none"))
+	c, _ := call(t, map[string]any{"run": "true"})
+	if _, err := New().Run(t.Context(), c); fault.HintOf(err) == "" {
+		t.Errorf("without a temporary directory: %v", err)
+	}
+}
+
 func TestInputs(t *testing.T) {
 	c, _ := call(t, map[string]any{"run": `cat; pwd -P; echo $0`, "stdin": "fed\n", "dir": "sub/dir", "shell": "bash"})
-	if err := os.MkdirAll(filepath.Join(c.Dir, "sub/dir"), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Join(c.Dir, "sub", "dir"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	where, _ := filepath.EvalSymlinks(filepath.Join(c.Dir, "sub/dir"))
+	where, _ := filepath.EvalSymlinks(filepath.Join(c.Dir, "sub", "dir"))
 	r, err := New().Run(t.Context(), c)
 	if _, none := exec.LookPath("bash"); none != nil {
 		if !fault.Is(err, fault.NotFound) {
