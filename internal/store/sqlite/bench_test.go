@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -35,7 +34,7 @@ func rawLoop(b *testing.B, entries []journal.Entry, group int) float64 {
 	if err := s.Close(); err != nil {
 		b.Fatal(err)
 	}
-	db, err := sql.Open("sqlite", "file:"+filepath.ToSlash(path)+"?_pragma=synchronous(2)&_txlock=immediate")
+	db, err := sql.Open("sqlite", uri(path)+"?_pragma=synchronous(2)&_txlock=immediate")
 	if err != nil {
 		b.Fatal(err)
 	}

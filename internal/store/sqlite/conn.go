@@ -29,10 +29,15 @@ type stmt struct {
 	row  []value
 }
 
-// dial opens a connection. It reads and writes nothing yet but what SQLite needs to find out
-// whether the file can be opened.
-func dial(path string, patience time.Duration) (*conn, error) {
-	raw, err := (&sqlite.Driver{}).Open(uri(path))
+// How dial treats a missing file: only the first connection of a store makes one.
+const (
+	mayCreate = "rwc"
+	mustExist = "rw"
+)
+
+// dial opens a connection.
+func dial(path, mode string, patience time.Duration) (*conn, error) {
+	raw, err := (&sqlite.Driver{}).Open(uri(path) + "?_error_rc=1&mode=" + mode)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +60,7 @@ func uri(path string) string {
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path // C:/home
 	}
-	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?_error_rc=1"
+	return "file:" + (&url.URL{Path: path}).EscapedPath()
 }
 
 func (c *conn) close() error {

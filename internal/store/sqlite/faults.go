@@ -30,6 +30,9 @@ func (s *Store) explain(err error) error {
 		if gone := s.checkHome(); gone != nil {
 			return gone
 		}
+		if gone := s.moved(); gone != nil {
+			return gone
+		}
 		return s.readOnly(err)
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
 		return fault.Wrap(fault.Tampered, err, "%s is damaged", s.path).
@@ -68,9 +71,12 @@ func busy(err error) bool {
 
 // moved reports that path is no longer the file that was opened. SQLite would go on writing into
 // a file that nobody can find again.
-func (s *Store) moved(opened os.FileInfo) error {
+func (s *Store) moved() error {
+	if s.file == nil {
+		return nil // not opened yet
+	}
 	now, err := os.Stat(s.path)
-	if err == nil && os.SameFile(opened, now) {
+	if err == nil && os.SameFile(s.file, now) {
 		return nil
 	}
 	return fault.New(fault.Conflict, "%s was removed or replaced while it was in use", s.path).

@@ -40,7 +40,7 @@ func scripts() []string {
 // tried again until patience ends.
 func (s *Store) prepareFile(ctx context.Context) (*conn, error) {
 	for end := time.Now().Add(s.patience); ; {
-		c, err := s.openFile()
+		c, err := s.openFile(mayCreate)
 		if err == nil {
 			return c, nil
 		}
@@ -53,8 +53,8 @@ func (s *Store) prepareFile(ctx context.Context) (*conn, error) {
 	}
 }
 
-func (s *Store) openFile() (*conn, error) {
-	c, err := dial(s.path, time.Second)
+func (s *Store) openFile(mode string) (*conn, error) {
+	c, err := dial(s.path, mode, time.Second)
 	if err != nil {
 		return nil, err
 	}

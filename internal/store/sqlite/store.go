@@ -33,6 +33,7 @@ type Store struct {
 	dir      string
 	path     string
 	patience time.Duration
+	file     os.FileInfo // what was opened
 	writer   writer
 
 	mu     sync.Mutex
@@ -73,10 +74,11 @@ func Open(ctx context.Context, dir string, opts ...Option) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.writer.adopt(c); err != nil {
+	if s.file, err = os.Stat(s.path); err != nil {
 		c.close()
-		return nil, err
+		return nil, s.explain(err)
 	}
+	s.writer.conn = c
 	return s, nil
 }
 
@@ -125,7 +127,7 @@ func (s *Store) reader(ctx context.Context) (*conn, error) {
 		return c, nil
 	}
 	s.mu.Unlock()
-	c, err := dial(s.path, s.patience)
+	c, err := dial(s.path, mustExist, s.patience)
 	if err != nil {
 		return nil, s.explain(err)
 	}

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"os"
 	"runtime"
 	"slices"
 	"sync"
@@ -27,7 +26,6 @@ type writer struct {
 	pen     chan struct{} // full while somebody writes
 	crowd   bool          // the last commit woke many, who are about to queue again: let them come
 	conn    *conn         // nil after a failure: the next holder opens another
-	file    os.FileInfo   // what conn opened
 	version int64         // of the data as cached below; another process's commit changes it
 	cached  bool
 	last    uint64                 // newest position
@@ -48,16 +46,6 @@ func (w *writer) init(s *Store) {
 	w.pen = make(chan struct{}, 1)
 	w.plans = map[string]int64{}
 	w.heads = map[int64]journal.Head{}
-}
-
-func (w *writer) adopt(c *conn) error {
-	file, err := os.Stat(w.store.path)
-	if err != nil {
-		return w.store.readOnly(err)
-	}
-	w.conn, w.file = c, file
-	w.forget()
-	return nil
 }
 
 // do has apply run in a transaction and returns once it is durable or refused. When ctx ends while
@@ -163,28 +151,27 @@ func (w *writer) begin(ctx context.Context, end time.Time) error {
 }
 
 func (w *writer) tryBegin() error {
+	if err := w.store.moved(); err != nil {
+		return err // the connection stays: should the file come back, it goes on
+	}
 	if w.conn == nil {
-		c, err := w.store.openFile()
+		c, err := w.store.openFile(mustExist)
 		if err != nil {
 			return err
 		}
-		if err := w.adopt(c); err != nil {
-			c.close()
-			w.conn = nil
-			return err
+		w.conn = c
+	}
+	if err := w.conn.exec("BEGIN IMMEDIATE"); err != nil {
+		if !busy(err) {
+			w.giveUp()
 		}
+		return err
 	}
-	err := w.store.moved(w.file)
-	if err == nil {
-		err = w.conn.exec("BEGIN IMMEDIATE")
-	}
-	if err == nil {
-		err = w.refresh()
-	}
-	if err != nil && !busy(err) {
+	if err := w.refresh(); err != nil {
 		w.giveUp()
+		return err
 	}
-	return err
+	return nil
 }
 
 // transact applies the jobs and commits. On an error nothing of any of them was written.
@@ -255,6 +242,9 @@ func (w *writer) close() error {
 	}
 	if w.conn == nil {
 		return nil
+	}
+	if err := w.store.moved(); err != nil {
+		return err // closing would remove the log that now lies at the path, which may be another's
 	}
 	err := w.conn.close()
 	w.conn = nil
