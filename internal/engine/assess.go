@@ -10,7 +10,6 @@ import (
 	"github.com/cairn-plan/cairn/internal/expr"
 	"github.com/cairn-plan/cairn/internal/fault"
 	"github.com/cairn-plan/cairn/internal/lifecycle"
-	"github.com/cairn-plan/cairn/internal/plan"
 )
 
 func sorted(s []string) []string { slices.Sort(s); return s }
@@ -50,7 +49,7 @@ func (r *Run) assessed(ctx context.Context, w Work) (*lifecycle.Assessed, error)
 		}
 		a.Checks = append(a.Checks, v)
 	}
-	if t.Each != "" && t.Each != plan.EachAsks {
+	if t.Each != "" {
 		return a, r.listItems(ctx, w, a)
 	}
 	return a, nil

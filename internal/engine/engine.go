@@ -12,6 +12,8 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/cairn-plan/cairn/internal/artifact"
@@ -72,7 +74,7 @@ const maxSpec = 1 << 30
 // Load folds a plan's journal. It reads only, so it works whoever holds the plan.
 func (e *Engine) Load(ctx context.Context, name string) (*lifecycle.State, journal.Head, error) {
 	st := lifecycle.New(name)
-	fold := Fold{State: st, Spec: func(b *lifecycle.Submitted) (*plan.Plan, error) { return e.Spec(ctx, b) }}
+	fold := lifecycle.Fold{State: st, Spec: func(b *lifecycle.Submitted) (*plan.Plan, error) { return e.Spec(ctx, b) }}
 	if err := fold.All(e.Journal.Read(ctx, name, 0)); err != nil {
 		return nil, journal.Head{}, err
 	}
@@ -216,3 +218,7 @@ func (e *Engine) installed(tasks []plan.Task, into map[string]lifecycle.Installe
 	}
 	return into
 }
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+func join(names []string) string { return strings.Join(names, ", ") }

@@ -13,9 +13,6 @@ import (
 	"github.com/cairn-plan/cairn/internal/plan"
 )
 
-// EngineActor is the actor of what the engine itself records.
-const EngineActor = "engine"
-
 // Run is a plan that this process holds. One goroutine, its owner, calls its methods; Perform alone may be
 // called from others.
 type Run struct {
@@ -56,13 +53,13 @@ func (e *Engine) Open(ctx context.Context, name string) (*Run, error) {
 		return nil, err
 	}
 	st := lifecycle.New(name)
-	fold := Fold{State: st, Spec: func(b *lifecycle.Submitted) (*plan.Plan, error) { return e.Spec(ctx, b) }}
+	fold := lifecycle.Fold{State: st, Spec: func(b *lifecycle.Submitted) (*plan.Plan, error) { return e.Spec(ctx, b) }}
 	if err := fold.All(e.Journal.Read(ctx, name, 0)); err != nil {
 		release()
 		return nil, err
 	}
 	r := newRun(e, st, fold.Head, release)
-	r.last = fold.cause.Time
+	r.last = fold.Cause.Time
 	return r, nil
 }
 
@@ -77,7 +74,7 @@ func (r *Run) Engine() *Engine { return r.engine }
 func (r *Run) Step(f lifecycle.Fact) ([]Work, []lifecycle.Derived, error) {
 	f.Time = r.clock()
 	if f.Actor == "" {
-		f.Actor = EngineActor
+		f.Actor = lifecycle.Engine
 	}
 	derived, err := r.State.Take(f)
 	if err != nil {
@@ -109,7 +106,7 @@ func (r *Run) record(f lifecycle.Fact, derived []lifecycle.Derived) error {
 	r.append(rec)
 	cause := r.head.Seq
 	for _, d := range derived {
-		r.append(journal.Record{Plan: r.State.Name, Rev: r.State.Rev, Kind: d.Kind, Time: f.Time, Actor: EngineActor, Cause: cause,
+		r.append(journal.Record{Plan: r.State.Name, Rev: r.State.Rev, Kind: d.Kind, Time: f.Time, Actor: lifecycle.Engine, Cause: cause,
 			Task: d.Task, Attempt: d.Attempt, Body: d.Body})
 	}
 	return nil

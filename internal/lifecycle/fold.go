@@ -1,27 +1,28 @@
-package engine
+package lifecycle
 
 import (
 	"bytes"
 	"iter"
-	"strconv"
-	"strings"
 
 	"github.com/cairn-plan/cairn/internal/digest"
 	"github.com/cairn-plan/cairn/internal/fault"
 	"github.com/cairn-plan/cairn/internal/journal"
-	"github.com/cairn-plan/cairn/internal/lifecycle"
 	"github.com/cairn-plan/cairn/internal/plan"
 )
+
+// Engine is the actor of what is derived, and of the facts that the engine itself observes.
+const Engine = "engine"
 
 // Fold rebuilds a state from a journal and checks on the way that it is one: every hash fits, every record
 // continues the one before, and what the law derives from the facts is what was recorded.
 type Fold struct {
-	State *lifecycle.State
-	Spec  func(*lifecycle.Submitted) (*plan.Plan, error)
+	State *State
+	Spec  func(*Submitted) (*plan.Plan, error)
 	Head  journal.Head
 
-	cause   journal.Record      // the last fact
-	derived []lifecycle.Derived // what must still follow it
+	Cause journal.Record // the last fact
+
+	derived []Derived // what must still follow it
 }
 
 // All folds entries to their end.
@@ -41,7 +42,7 @@ func (f *Fold) All(entries iter.Seq2[journal.Entry, error]) error {
 func (f *Fold) Done() error {
 	if len(f.derived) > 0 {
 		return fault.New(fault.Tampered, "record %s#%d is missing: %s has to follow record %d", f.State.Name, f.Head.Seq+1,
-			f.derived[0].Kind, f.cause.Seq)
+			f.derived[0].Kind, f.Cause.Seq)
 	}
 	return nil
 }
@@ -61,14 +62,15 @@ func (f *Fold) Next(e journal.Entry) (journal.Record, error) {
 	if r.Prev != f.Head.Hash || r.Seq != e.Seq || r.Plan != f.State.Name {
 		return r, f.damage(e, "it does not continue record %d", f.Head.Seq)
 	}
-	if err := f.take(r); err != nil {
+	if err := f.Take(r); err != nil {
 		return r, err
 	}
 	f.Head = e.Head()
 	return r, nil
 }
 
-func (f *Fold) take(r journal.Record) error {
+// Take folds a record whose place in the chain is not in question.
+func (f *Fold) Take(r journal.Record) error {
 	if len(f.derived) > 0 {
 		want := f.derived[0]
 		f.derived = f.derived[1:]
@@ -77,16 +79,16 @@ func (f *Fold) take(r journal.Record) error {
 			return f.diverged(r, "%s %s has to stand there", want.Kind, want.Task)
 		case !bytes.Equal(body(want.Body), r.Body):
 			return f.diverged(r, "its body has to be %s", body(want.Body))
-		case r.Cause != f.cause.Seq || !r.Time.Equal(f.cause.Time) || r.Actor != EngineActor:
-			return f.diverged(r, "it has to follow from record %d", f.cause.Seq)
+		case r.Cause != f.Cause.Seq || !r.Time.Equal(f.Cause.Time) || r.Actor != Engine:
+			return f.diverged(r, "it has to follow from record %d", f.Cause.Seq)
 		}
 		return nil
 	}
-	fact, err := lifecycle.FactOf(r)
+	fact, err := FactOf(r)
 	if err != nil {
 		return err
 	}
-	if b, ok := fact.Body.(*lifecycle.Submitted); ok && f.State.Phase == lifecycle.NoPlan {
+	if b, ok := fact.Body.(*Submitted); ok && f.State.Phase == NoPlan {
 		p, err := f.Spec(b)
 		if err != nil {
 			return err
@@ -98,7 +100,7 @@ func (f *Fold) take(r journal.Record) error {
 	} else if f.derived, err = f.State.Take(fact); err != nil {
 		return fault.Wrap(fault.Tampered, err, "record %s#%d cannot stand where it does", r.Plan, r.Seq)
 	}
-	f.cause = r
+	f.Cause = r
 	return nil
 }
 
@@ -119,7 +121,3 @@ func body(b []byte) []byte {
 	}
 	return b
 }
-
-func itoa(n int) string { return strconv.Itoa(n) }
-
-func join(names []string) string { return strings.Join(names, ", ") }
