@@ -3,6 +3,7 @@ package expr
 import (
 	"encoding/json"
 	"strings"
+	"unicode/utf8"
 )
 
 // Pipeline is a chain of capability calls: search(query="x", n=3) -> links; fetch(links) -> docs.
@@ -31,7 +32,7 @@ const (
 // ParsePipeline reads a pipeline. Anything that is not one from end to end, such as prose with an
 // arrow in it or a shell command, is not taken for one.
 func ParsePipeline(run string) (Pipeline, bool) {
-	if len(run) > 16*MaxSource || !strings.Contains(run, "(") {
+	if len(run) > 16*MaxSource || !strings.Contains(run, "(") || !utf8.ValidString(run) {
 		return Pipeline{}, false
 	}
 	r := pipeReader{s: run}

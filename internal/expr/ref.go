@@ -82,9 +82,14 @@ func refAt(s string, i int) (r Ref, ok bool, end int) {
 	return r, true, i + len(r.Text)
 }
 
+// maxRef is the length of the longest reference; looking no further keeps a text full of open ones
+// linear.
+const maxRef = 512
+
 // parseRef reads the reference whose ${ is at i. The form is strict, so that nothing that a shell
 // understands by braces is taken for ours.
 func parseRef(s string, i int) (Ref, bool) {
+	s = s[:min(len(s), i+maxRef)]
 	p := span(s, i+2, func(c byte) bool { return c == ' ' })
 	start := p
 	p = span(s, p, isTaskName)

@@ -163,8 +163,10 @@ func (s *shell) dollar() {
 		if s.now == inCommand {
 			s.now = inDoubt
 		}
-	case '$', '#':
-		s.at++
+	case '$':
+		if !strings.HasPrefix(s.run[s.at:], "$${") {
+			s.at++
+		}
 	}
 }
 
