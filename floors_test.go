@@ -45,6 +45,7 @@ var floors = []struct {
 		"engine": nil,
 	}},
 	{"hands", map[string][]string{
+		"runner/machine":  nil,
 		"runner/process":  nil,
 		"runner/shell":    {"runner/process"},
 		"runner/manifest": {"runner/process"},
