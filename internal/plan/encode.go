@@ -1,12 +1,13 @@
 package plan
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/cairn-plan/cairn/internal/fault"
 	"github.com/cairn-plan/cairn/internal/plan/source"
@@ -38,21 +39,22 @@ func tree(p *Plan) (source.Node, error) {
 
 func (w *writer) record(v reflect.Value) source.Node {
 	r := recordOf(v.Type())
-	n := source.Node{Kind: source.Map}
+	var room [64]source.Node
+	items := room[:0]
 	for _, f := range r.fields {
 		x := v.Field(f.index)
 		if f.omit == "omitempty" && empty(x) || f.omit == "omitzero" && x.IsZero() {
 			continue
 		}
-		n.Items = append(n.Items, source.Text(f.name), w.value(x))
+		items = append(items, source.Text(f.name), w.value(x))
 	}
-	if r.extra >= 0 {
+	if r.extra >= 0 && v.Field(r.extra).Len() > 0 {
 		extra := v.Field(r.extra).Interface().(map[string]json.RawMessage)
-		for _, k := range sortedKeys(extra) {
-			n.Items = append(n.Items, source.Text(k), w.raw(extra[k]))
+		for _, k := range slices.Sorted(maps.Keys(extra)) {
+			items = append(items, source.Text(k), w.raw(extra[k]))
 		}
 	}
-	return n
+	return source.Node{Kind: source.Map, Items: slices.Clone(items)}
 }
 
 func empty(v reflect.Value) bool {
@@ -63,30 +65,28 @@ func empty(v reflect.Value) bool {
 	return v.IsZero()
 }
 
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
-}
-
+// value writes by type first and by kind otherwise. Values are boxed only where their type asks
+// for it: a task is large.
 func (w *writer) value(v reflect.Value) source.Node {
-	switch x := v.Interface().(type) {
-	case json.RawMessage:
-		return w.raw(x)
-	case Duration, Money, Backoff:
-		return source.Text(x.(fmt.Stringer).String())
-	case Criterion:
-		if x.Judge {
-			return source.Node{Kind: source.Map, Items: []source.Node{source.Text("judge"), source.Text(x.Says)}}
+	switch v.Type() {
+	case reflect.TypeFor[json.RawMessage]():
+		return w.raw(v.Bytes())
+	case reflect.TypeFor[Duration](), reflect.TypeFor[Money](), reflect.TypeFor[Backoff]():
+		return source.Text(v.Interface().(fmt.Stringer).String())
+	case reflect.TypeFor[Criterion]():
+		says := source.Text(v.Field(0).String())
+		if v.Field(1).Bool() {
+			return source.Node{Kind: source.Map, Items: []source.Node{source.Text("judge"), says}}
 		}
-		return source.Text(x.Says)
-	case Outputs:
+		return says
+	case reflect.TypeFor[Subplan]():
+		if v.Field(1).Len() == 0 && v.Field(2).Len() == 0 && v.Field(0).Len() > 0 {
+			return source.Text(v.Field(0).String()) // a file that was not read
+		}
+	case reflect.TypeFor[Outputs]():
 		n := source.Node{Kind: source.Map}
-		for i := range x {
-			n.Items = append(n.Items, source.Text(x[i].Name), w.record(reflect.ValueOf(&x[i]).Elem()))
+		for i := range v.Len() {
+			n.Items = append(n.Items, source.Text(v.Index(i).Field(0).String()), w.record(v.Index(i)))
 		}
 		return n
 	}
@@ -110,7 +110,7 @@ func (w *writer) value(v reflect.Value) source.Node {
 	case reflect.Map:
 		n := source.Node{Kind: source.Map}
 		keys := v.MapKeys()
-		slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
+		slices.SortFunc(keys, func(a, b reflect.Value) int { return cmp.Compare(a.String(), b.String()) })
 		for _, k := range keys {
 			n.Items = append(n.Items, source.Text(k.String()), w.value(v.MapIndex(k)))
 		}

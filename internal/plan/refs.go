@@ -197,6 +197,9 @@ func holds(t *Task, inner string) bool {
 	if t.Subplan == nil {
 		return false
 	}
+	if t.Subplan.File != "" && t.Subplan.Tasks == nil {
+		return true // nobody has read it
+	}
 	for i := range t.Subplan.Tasks {
 		if c := &t.Subplan.Tasks[i]; c.ID == id {
 			return !nested || holds(c, rest)

@@ -47,7 +47,8 @@ func appendJSON(dst []byte, n Node) ([]byte, bool) {
 		return append(dst, ']'), plain
 	}
 	dst = append(dst, '{')
-	for i, at := range sorted(n) {
+	var room [32]int
+	for i, at := range sorted(n, room[:0]) {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
@@ -62,9 +63,7 @@ func appendJSON(dst []byte, n Node) ([]byte, bool) {
 }
 
 // sorted lists where the keys of a map are, in byte order.
-func sorted(n Node) []int {
-	var few [32]int
-	at := few[:0]
+func sorted(n Node, at []int) []int {
 	for i := 0; i < len(n.Items); i += 2 {
 		at = append(at, i)
 	}

@@ -11,6 +11,7 @@ type dslReader struct {
 	lines    []string
 	at       int // index of the current line
 	problems []Problem
+	comments []Comment
 }
 
 // isHeader reports whether a line opens a plan or a task.
@@ -47,6 +48,9 @@ func readDSL(text string) (Node, []Problem) {
 	}
 	if len(r.problems) > 0 {
 		return Node{}, r.problems
+	}
+	if len(root.Items) == 0 && len(tasks) == 1 {
+		return tasks[0], nil // a task by itself, as in a file of any form
 	}
 	root.Items = append(root.Items, Node{Kind: String, Text: "tasks", Line: 1, Col: 1}, Node{Kind: List, Line: 1, Col: 1, Items: tasks})
 	return root, nil

@@ -11,7 +11,11 @@ func (r *dslReader) body(n *Node) {
 	for r.at+1 < len(r.lines) {
 		line := strings.TrimRight(r.lines[r.at+1], " \t")
 		if blank(line) {
+			if r.leads(r.at + 1) {
+				break // a comment above the next header is not ours
+			}
 			r.at++
+			r.note()
 			continue
 		}
 		if line[0] != ' ' && line[0] != '\t' {
@@ -41,22 +45,31 @@ func (r *dslReader) body(n *Node) {
 	}
 }
 
+// leads reports whether only comments and empty lines lie between line i and the next header or
+// the end.
+func (r *dslReader) leads(i int) bool {
+	for ; i < len(r.lines); i++ {
+		if !blank(r.lines[i]) {
+			return r.lines[i][0] != ' ' && r.lines[i][0] != '\t'
+		}
+	}
+	return true
+}
+
 // route reads `failure -> a b` as {on: failure, to: [a, b]}.
 func (r *dslReader) route(s string, in int) []Node {
 	on, to, ok := strings.Cut(s, "->")
 	on = strings.TrimSpace(on)
-	if !ok || on != "success" && on != "failure" || strings.TrimSpace(to) == "" {
+	if !ok || on != "success" && on != "failure" || strings.Trim(to, " \t,[]") == "" {
 		r.fault(in+1, "a route is on success or on failure", "write: on failure -> <task id>")
 		return nil
 	}
 	col := in + len("on ") + len(s) - len(to) + 1
 	ids := r.words(to, col)
 	m := Node{Kind: Map, Line: int32(r.at + 1), Col: int32(in + 1)}
-	m.Items = []Node{r.text("on", in+1), r.text(on, in+4), r.text("to", ids.Items[0].cut()), ids}
+	m.Items = []Node{r.text("on", in+1), r.text(on, in+4), r.text("to", col), ids}
 	return []Node{m}
 }
-
-func (n Node) cut() int { return int(n.Col) }
 
 // words reads ids set apart by spaces or commas, in brackets or not.
 func (r *dslReader) words(s string, col int) Node {

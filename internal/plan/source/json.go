@@ -19,7 +19,7 @@ type jsonReader struct {
 }
 
 func readJSON(text string) (Node, []Problem) {
-	r := &jsonReader{text: text, line: 1, stack: make([]Node, 0, 256)}
+	r := &jsonReader{text: text, line: 1}
 	n, ok := r.value(0)
 	if ok {
 		r.space()

@@ -93,19 +93,23 @@ const (
 	DSL  Form = "dsl"
 )
 
-// slab hands out slices of nodes cut from large blocks, so that a plan of a million nodes costs
-// thousands of allocations and not a million.
-type slab struct{ free []Node }
+// slab hands out slices of nodes cut from ever larger blocks, so that a plan of a million nodes
+// costs hundreds of allocations and not a million, and a value of three nodes one small one.
+type slab struct {
+	free []Node
+	next int
+}
 
 func (s *slab) copy(ns []Node) []Node {
 	if len(ns) == 0 {
 		return nil
 	}
-	if len(ns) > 512 {
-		return append([]Node(nil), ns...)
-	}
 	if len(ns) > len(s.free) {
-		s.free = make([]Node, 2048)
+		if len(ns) > s.next/4 && s.next > 0 {
+			return append(make([]Node, 0, len(ns)), ns...)
+		}
+		s.next = min(max(2*s.next, len(ns), 8), 4096)
+		s.free = make([]Node, s.next)
 	}
 	out := s.free[:len(ns):len(ns)]
 	s.free = s.free[len(ns):]
