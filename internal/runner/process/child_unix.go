@@ -155,6 +155,19 @@ func (c *child) closeIn(d time.Duration) {
 
 func (c *child) closePipes() { shut(c.gate, c.stdin, c.stdout, c.stderr) }
 
+// readNow reads what is there without waiting for more.
+func readNow(f *os.File, b []byte) (n int) {
+	conn, err := f.SyscallConn()
+	if err != nil || f.SetReadDeadline(time.Time{}) != nil {
+		return 0
+	}
+	_ = conn.Read(func(fd uintptr) bool {
+		n, err = unix.Read(int(fd), b)
+		return true
+	})
+	return n
+}
+
 // terminateGroup asks a group to end; what is stopped has to go on to hear it.
 func terminateGroup(pid int) {
 	signalGroup(pid, unix.SIGTERM)

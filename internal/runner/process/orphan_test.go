@@ -66,6 +66,9 @@ func TestEscapeeHoldsThePipe(t *testing.T) {
 }
 
 func TestTailOfASubstitutionIsNotLost(t *testing.T) {
+	was := linger
+	t.Cleanup(func() { linger = was })
+	linger = 20 * time.Second
 	file := filepath.Join(t.TempDir(), "log")
 	run(t, sh(`(sleep 0.02; echo late > "$1") &`, file))
 	if b, _ := os.ReadFile(file); string(b) != "late\n" {

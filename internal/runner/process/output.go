@@ -1,7 +1,9 @@
 package process
 
 import (
+	"errors"
 	"io"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,7 +17,7 @@ var buffers = sync.Pool{New: func() any { b := make([]byte, 32<<10); return &b }
 // stream reads one output of a child to its end, whatever becomes of the sink: a child must never
 // block, or fill memory, because nobody wants what it writes.
 type stream struct {
-	from  io.Reader
+	from  *os.File
 	sink  io.Writer
 	limit int64
 	beat  func()
@@ -33,9 +35,25 @@ func (s *stream) drain() {
 		if n > 0 {
 			s.take((*b)[:n])
 		}
-		if err != nil { // end of file, or the bounded wait is over
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			s.sweep(*b)
+		}
+		if err != nil {
 			return
 		}
+	}
+}
+
+// sweep takes what is in the pipe when the wait for its end is over. On a busy machine that may be all
+// that a child wrote; from somebody who keeps writing no more is taken than a pipe can hold.
+func (s *stream) sweep(b []byte) {
+	for room := 1 << 20; room > 0; {
+		n := readNow(s.from, b)
+		if n <= 0 {
+			return
+		}
+		s.take(b[:n])
+		room -= n
 	}
 }
 

@@ -35,14 +35,16 @@ const (
 	defaultOutput = 16 << 20
 	defaultGrace  = 3 * time.Second
 
-	// linger is what the rest of a group is given once its leader has ended by itself: enough for
-	// the `tee` of a process substitution to write its last, too little to be a daemon.
-	linger = 100 * time.Millisecond
 	// drain bounds the wait for pipes that somebody outside the session holds open.
 	drain = 250 * time.Millisecond
 	// stuck bounds the wait for a process that even SIGKILL does not end, as on a dead network disk.
 	stuck = 5 * time.Second
 )
+
+// linger is what the rest of a group is given once its leader has ended by itself: enough for
+// the `tee` of a process substitution to write its last, too little to be a daemon. Only a test,
+// which cannot know how busy the machine is, changes it.
+var linger = 100 * time.Millisecond
 
 // Spec is a child to be run.
 type Spec struct {
@@ -120,6 +122,10 @@ func (p Spec) check() error {
 // admit takes a held child through what must be on record before it may do anything.
 func (c *child) admit(ctx context.Context, host capability.Host) error {
 	at("started")
+	if c.self.Started == 0 {
+		return fault.New(fault.Internal, "cannot tell when process %d was started, so it could not be found again after a crash", c.self.PID).
+			Remedy("on Linux /proc must be mounted: mount -t proc proc /proc")
+	}
 	if err := c.enlist(); err != nil {
 		return err
 	}

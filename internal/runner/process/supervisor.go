@@ -5,5 +5,5 @@ package process
 const SupervisorArg = "__supervise"
 
 // Close lets the supervisor go, which ends every child that still runs, as the engine's own end
-// would. The next child starts another.
+// would, and returns when it has. The next child starts another.
 func Close() { supervisor.close() }

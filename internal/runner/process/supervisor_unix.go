@@ -38,6 +38,7 @@ type watchman struct {
 	groups map[int]uint64 // pid of the leader to its start time
 	cmd    *exec.Cmd      // nil while there is no supervisor
 	pipe   *os.File
+	gone   sync.WaitGroup // of supervisors that have not been collected
 }
 
 // add lists a group. Once it returns nil, the line is in the pipe and will be read even if the engine
@@ -69,12 +70,11 @@ func (w *watchman) remove(pid int) {
 
 func (w *watchman) close() {
 	w.mu.Lock()
-	defer w.mu.Unlock()
 	clear(w.groups)
-	if w.cmd != nil {
-		shut(w.pipe)
-		w.cmd, w.pipe = nil, nil
-	}
+	shut(w.pipe)
+	w.cmd, w.pipe = nil, nil
+	w.mu.Unlock()
+	w.gone.Wait()
 }
 
 // say writes one line, short enough for the pipe to take it whole or not at all. A supervisor that does
@@ -90,14 +90,14 @@ func (w *watchman) say(line string) error {
 	return err
 }
 
-// start starts a supervisor and tells it all that is listed. It returns when the supervisor has said
+// start starts a supervisor that knows all that is listed. It returns when the supervisor has said
 // that it listens.
 func (w *watchman) start() error {
 	if os.Getenv(marker) != "" {
 		return fault.New(fault.Internal, "this program was started as a supervisor, but did not call process.Supervise").
 			Remedy("call it first thing in main, or in TestMain, when the first argument is %s", SupervisorArg)
 	}
-	cmd, pipe, ready, err := launch()
+	cmd, pipe, ready, err := launch(w.orders())
 	if err != nil {
 		return fault.Wrap(fault.Internal, err, "cannot start the supervisor of child processes").
 			Remedy("check that this program may start itself, and the limits of processes: ulimit -u")
@@ -105,25 +105,31 @@ func (w *watchman) start() error {
 	defer shut(ready)
 	_ = ready.SetReadDeadline(time.Now().Add(readyWithin))
 	if line, err := bufio.NewReader(ready).ReadString('\n'); strings.TrimSpace(line) != readyLine {
-		shut(pipe)
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
+		shut(pipe)
 		return fault.New(fault.Internal, "the supervisor of child processes does not answer: %q, %v", strings.TrimSpace(line), err).
 			Remedy("main, or TestMain, must call process.Supervise when the first argument is %s", SupervisorArg)
 	}
 	w.cmd, w.pipe = cmd, pipe
-	go w.attend(cmd, time.Now())
-	for pid, started := range w.groups {
-		if err := w.say(fmt.Sprintf("+%d %d\n", pid, started)); err != nil {
-			return fault.Wrap(fault.Internal, err, "the supervisor of child processes has gone")
-		}
-	}
+	began := time.Now()
+	w.gone.Go(func() { w.attend(cmd, began) })
 	return nil
 }
 
+// orders is the whole list.
+func (w *watchman) orders() string {
+	var b strings.Builder
+	for pid, started := range w.groups {
+		fmt.Fprintf(&b, "+%d %d\n", pid, started)
+	}
+	return b.String()
+}
+
 // launch starts this binary as a supervisor: out of reach of the terminal, and of everything else
-// but the pipe.
-func launch() (cmd *exec.Cmd, pipe, ready *os.File, err error) {
+// but the pipe. Its first orders are in the pipe before it starts, so that there is no moment at which
+// it lives, the engine dies, and it knows of nothing.
+func launch(first string) (cmd *exec.Cmd, pipe, ready *os.File, err error) {
 	self, err := executablePath()
 	if err != nil {
 		return nil, nil, nil, err
@@ -133,6 +139,11 @@ func launch() (cmd *exec.Cmd, pipe, ready *os.File, err error) {
 		return nil, nil, nil, err
 	}
 	defer shut(orders)
+	_ = pipe.SetWriteDeadline(time.Now().Add(writeWithin))
+	if _, err := pipe.WriteString(first); err != nil {
+		shut(pipe)
+		return nil, nil, nil, err
+	}
 	ready, answer, err := os.Pipe()
 	if err != nil {
 		shut(pipe)

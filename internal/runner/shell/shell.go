@@ -57,7 +57,7 @@ func (r *Runner) Run(ctx context.Context, call capability.Call) (capability.Resu
 
 	spec := process.Spec{
 		Argv: []string{in.Shell, "-c", in.Run}, Dir: dir, Env: environment(call, file),
-		Stdout: out, Stderr: errs, MaxOutput: maxStream,
+		Stdout: out, Stderr: errs,
 	}
 	if in.Stdin != nil {
 		spec.Stdin = strings.NewReader(*in.Stdin)

@@ -8,10 +8,7 @@ import (
 	"github.com/cairn-plan/cairn/internal/fault"
 )
 
-const (
-	maxStream = 16 << 20 // of each stream, what is kept
-	inMemory  = 64 << 10 // of each stream, what is kept in memory
-)
+const inMemory = 64 << 10 // of each stream, what is kept in memory
 
 // spool keeps a stream to be read again, in memory while it is small and in a file when it is not:
 // many commands run at once.
