@@ -67,11 +67,19 @@ type treeCheck struct {
 	next     func() (Head, error, bool)
 	head     Head // the next one to be reached
 	pending  bool
-	sound    uint64 // size of the last head that agreed
-	unsound  int    // heads that did not
-	broken   bool   // an entry is missing or unreadable: what follows was not looked at
+	sound    uint64   // size of the last head that agreed
+	unsound  []uint64 // sizes of those that did not
+	upper    []stretch
+	broken   bool // an entry is missing or unreadable: what follows was not looked at
 	tree     tree
 	report   TreeReport
+}
+
+// stretch is a part of a tile above the leaves that differs: if a leaf below it differs too, it
+// says nothing new.
+type stretch struct {
+	tile     Tile
+	from, to uint64 // positions
 }
 
 func (c *treeCheck) find(pos uint64, format string, args ...any) {
@@ -146,9 +154,7 @@ func (c *treeCheck) judge() {
 	case signed.Root == c.tree.root():
 		c.sound = c.head.Size
 	default:
-		if c.unsound++; c.unsound == 1 {
-			c.find(c.sound+1, "the entries %d to %d are not those that the head of size %d was signed for", c.sound+1, c.head.Size, c.head.Size)
-		}
+		c.unsound = append(c.unsound, c.head.Size)
 	}
 }
 
@@ -165,14 +171,24 @@ func (c *treeCheck) compareTiles(ctx context.Context, tiles []Tile) error {
 		if bytes.Equal(there, t.Hashes) {
 			continue
 		}
-		i := 0
-		for i < len(there) && i < len(t.Hashes) && there[i] == t.Hashes[i] {
-			i++
-		}
-		pos := (t.N<<tileHeight+uint64(i/digest.Size))<<(tileHeight*t.Level) + 1
-		c.find(pos, "entry %d is not the one that was sealed (tile %d/%d, hash %d)", pos, t.Level, t.N, i/digest.Size)
+		c.differ(t, there)
 	}
 	return nil
+}
+
+// differ notes the first hash of a tile that is not the recomputed one.
+func (c *treeCheck) differ(t Tile, there []byte) {
+	i := 0
+	for i < len(there) && i < len(t.Hashes) && there[i] == t.Hashes[i] {
+		i++
+	}
+	n := t.N<<tileHeight + uint64(i/digest.Size)
+	if t.Level > 0 {
+		under := tileHeight * t.Level
+		c.upper = append(c.upper, stretch{t, n<<under + 1, (n + 1) << under})
+		return
+	}
+	c.find(n+1, "entry %d is not the one that was sealed (tile 0/%d, hash %d)", n+1, t.N, i/digest.Size)
 }
 
 // end judges what the entries did not reach.
@@ -188,14 +204,38 @@ func (c *treeCheck) end(ctx context.Context) error {
 	if n := c.report.Entries; !c.broken && n < c.report.Sealed {
 		c.find(n+1, "the journal ends at %d, but %d entries were sealed", n, c.report.Sealed)
 	}
-	if c.unsound > 1 {
-		c.find(c.sound+1, "%d signed heads in all do not agree with the entries", c.unsound)
-	}
+	c.conclude()
 	count, err := c.ledger.TileCount(ctx)
 	if err == nil && count != tileCount(c.report.Sealed) {
 		c.find(0, "the sealed tree has %d tiles instead of %d", count, tileCount(c.report.Sealed))
 	}
 	return err
+}
+
+// conclude adds what follows from several findings, and says it at the place of the first cause.
+func (c *treeCheck) conclude() {
+	leaves := c.report.Findings
+	within := func(from, to uint64) (uint64, bool) {
+		for _, f := range leaves {
+			if f.Position >= from && f.Position <= to {
+				return f.Position, true
+			}
+		}
+		return from, false
+	}
+	for _, s := range c.upper {
+		if _, explained := within(s.from, s.to); !explained {
+			c.find(s.from, "tile %d/%d of the sealed tree does not agree with the entries %d to %d", s.tile.Level, s.tile.N, s.from, s.to)
+		}
+	}
+	if len(c.unsound) > 0 {
+		size := c.unsound[0]
+		pos, found := within(1, size)
+		if !found {
+			pos = c.sound + 1
+		}
+		c.find(pos, "%d signed heads, the first of size %d, do not agree with the entries", len(c.unsound), size)
+	}
 }
 
 // judgeCopy compares the newest head with its copy outside the database.
