@@ -35,7 +35,7 @@ func explain(src string, c code, issues *cel.Issues) error {
 
 func unknown(src, name string, at int) error {
 	f := fault.New(fault.Invalid, "the expression %q reads %q at character %d, which is nothing known here", src, name, at)
-	if near := nearest(name, Variables); near != "" {
+	if near := fault.Nearest(name, Variables); near != "" {
 		return f.Remedy("did you mean %s?", near)
 	}
 	return f.Remedy("outputs of another task are outputs_of.TASK.NAME; the variables are %s", strings.Join(Variables, ", "))
@@ -75,39 +75,4 @@ func singleEquals(src string) bool {
 		}
 	}
 	return false
-}
-
-// nearest is the candidate that a slip of the hand would turn name into, or none.
-func nearest(name string, candidates []string) string {
-	best, least := "", min(3, len(name)/3+1)
-	for _, c := range candidates {
-		if d := distance(name, c); d > 0 && d < least {
-			best, least = c, d
-		}
-	}
-	return best
-}
-
-// distance is how many letters must be put in, left out or changed to make a into b.
-func distance(a, b string) int {
-	if len(a) > 64 || len(b) > 64 {
-		return max(len(a), len(b))
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range a {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range b {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -76,7 +76,7 @@ func mentions(src string, toks []token, why error) error {
 		// A near miss counts only where it is read from, as in outptus.list, and the rest parses.
 		reads := i+2 < len(toks) && (src[toks[i+1].at] == '.' || src[toks[i+1].at] == '[') && toks[i+2].sort != blank
 		inside := i > 0 && src[toks[i-1].at] == '.'
-		if why != nil && reads && !inside && !slices.Contains(Variables, name) && nearest(name, Variables) != "" && parses(src) {
+		if why != nil && reads && !inside && fault.Nearest(name, Variables) != "" && parses(src) {
 			return why
 		}
 	}

@@ -1,0 +1,153 @@
+package capability
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/cairn-plan/cairn/internal/fault"
+)
+
+// schema judges objects. It looks at each property by itself first, so that all that is wrong is
+// told at once and in words, and then at the whole.
+type schema struct {
+	root  *jsonschema.Schema
+	whole *jsonschema.Resolved
+
+	mu    sync.Mutex
+	parts map[string]*jsonschema.Resolved // one property each, made when first needed
+}
+
+// compileSchema reads a JSON Schema of an object; an empty one lets every object through.
+func compileSchema(raw json.RawMessage) (*schema, error) {
+	root := &jsonschema.Schema{}
+	if len(bytes.TrimSpace(raw)) > 0 {
+		if err := json.Unmarshal(raw, root); err != nil {
+			return nil, err
+		}
+	}
+	if root.Type == "" && len(root.Types) == 0 {
+		root.Type = "object"
+	}
+	if root.Type != "object" {
+		return nil, fmt.Errorf("it describes no object")
+	}
+	whole, err := root.Resolve(nil)
+	if err != nil {
+		return nil, err
+	}
+	return &schema{root: root, whole: whole, parts: map[string]*jsonschema.Resolved{}}, nil
+}
+
+// part is the schema of an object that has this one property and no duties.
+func (s *schema) part(name string) (*jsonschema.Resolved, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p, ok := s.parts[name]; ok {
+		return p, nil
+	}
+	one := &jsonschema.Schema{
+		ID: s.root.ID, Schema: s.root.Schema, Defs: s.root.Defs, Definitions: s.root.Definitions,
+		Properties: map[string]*jsonschema.Schema{name: s.root.Properties[name]},
+	}
+	p, err := one.CloneSchemas().Resolve(nil)
+	if err == nil {
+		s.parts[name] = p
+	}
+	return p, err
+}
+
+// findings lists what is wrong with an object, in the order of its keys. With open, what holds a
+// reference is not judged.
+func (s *schema) findings(raw json.RawMessage, open bool) []string {
+	if len(bytes.TrimSpace(raw)) == 0 {
+		raw = json.RawMessage("{}")
+	}
+	var given map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &given); err != nil || given == nil {
+		return []string{"they must be an object of names and values"}
+	}
+	var found []string
+	for _, name := range s.root.Required {
+		if _, ok := given[name]; !ok {
+			found = append(found, fmt.Sprintf("%q is missing", name))
+		}
+	}
+	closed := false
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		_, known := s.root.Properties[name]
+		switch {
+		case !known && s.closed():
+			found = append(found, fmt.Sprintf("%q is not among them%s", name, s.among(name)))
+		case open && bytes.Contains(given[name], []byte("${")):
+			closed = true
+		case known:
+			found = append(found, s.judge(name, given[name])...)
+		}
+	}
+	if len(found) > 0 || closed {
+		return found
+	}
+	var v any
+	if err := json.Unmarshal(raw, &v); err != nil {
+		return []string{err.Error()}
+	}
+	if err := s.whole.Validate(v); err != nil {
+		return []string{cause(err)}
+	}
+	return nil
+}
+
+func (s *schema) judge(name string, raw json.RawMessage) []string {
+	var v any
+	if err := json.Unmarshal(raw, &v); err != nil {
+		return []string{fmt.Sprintf("%q is no JSON: %v", name, err)}
+	}
+	part, err := s.part(name)
+	if err != nil {
+		return nil // it cannot be judged alone; the whole will be
+	}
+	if err := part.Validate(map[string]any{name: v}); err != nil {
+		return []string{fmt.Sprintf("%q: %s", name, cause(err))}
+	}
+	return nil
+}
+
+// closed reports whether other names than the listed ones are refused, told from the false schema,
+// which is written {"not": {}}.
+func (s *schema) closed() bool {
+	a := s.root.AdditionalProperties
+	return a != nil && a.Not != nil && len(s.root.PatternProperties) == 0
+}
+
+func (s *schema) among(name string) string {
+	names := slices.Sorted(maps.Keys(s.root.Properties))
+	if len(names) == 0 {
+		return ": there are none"
+	}
+	if near := fault.Nearest(name, names); near != "" {
+		return fmt.Sprintf("; did you mean %q?", near)
+	}
+	return ": they are " + strings.Join(names, ", ")
+}
+
+var path = regexp.MustCompile(`^(?:validating [^:]*: )+`)
+
+// cause leaves out the path that a validator walked to find a fault.
+func cause(err error) string { return path.ReplaceAllString(err.Error(), "") }
+
+func refuse(found []string, format string, args ...any) error {
+	if len(found) == 0 {
+		return nil
+	}
+	what := fmt.Sprintf(format, args...)
+	return fault.New(fault.Invalid, "%s: %s", what, strings.Join(found, "; ")).
+		Remedy("see what it takes and gives with: cairn capability show %s", args[0])
+}
