@@ -51,6 +51,15 @@ func (e *Engine) Do(ctx context.Context, name, actor string, c Command) error {
 	if err != nil {
 		return err
 	}
+	if f.Kind == lifecycle.PlanResumed {
+		return fault.New(fault.Conflict, "nobody carries plan %s out", name).Remedy("go on with: cairn resume %s", name)
+	}
+	// Whoever held the plan is gone. Nothing may start that nobody would carry out.
+	if r.State.Tended && !r.State.Phase.Over() {
+		if _, _, err := r.Step(lifecycle.Fact{Kind: lifecycle.PlanLeft, Body: &lifecycle.Reason{}}); err != nil {
+			return err
+		}
+	}
 	if _, _, err := r.Step(f); err != nil {
 		return err
 	}

@@ -149,7 +149,7 @@ func (r *Run) TakePending() []journal.Entry { return r.takePending() }
 
 func (r *Run) takePending() []journal.Entry {
 	p := r.pending
-	r.pending = nil
+	r.pending = make([]journal.Entry, 0, len(p))
 	return p
 }
 

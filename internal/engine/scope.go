@@ -36,11 +36,7 @@ type seen struct {
 // gather collects what an effect reads.
 func (r *Run) gather(ef lifecycle.Effect) scope {
 	var sc scope
-	t, _ := r.State.Task(ef.Task)
-	if t.Item > 0 {
-		parent, _ := r.State.Task(t.Parent)
-		sc.inner, sc.items, sc.index = t.Parent, parent.Items, t.Item-1
-	}
+	r.within(ef, &sc)
 	names, all := reads(ef)
 	if all {
 		for other := range r.State.Tasks() {
@@ -60,6 +56,20 @@ func (r *Run) gather(ef lifecycle.Effect) scope {
 		sc.tasks[name] = r.see(other)
 	}
 	return sc
+}
+
+// within finds the item that a task works on: its own, or that of the instance it is inside of.
+func (r *Run) within(ef lifecycle.Effect, sc *scope) {
+	if ef.Spec.Each == "" && !strings.Contains(ef.Task, "/") {
+		return
+	}
+	for t, ok := r.State.Task(ef.Task); ok; t, ok = r.State.Task(t.Parent) {
+		if t.Item > 0 {
+			parent, _ := r.State.Task(t.Parent)
+			sc.inner, sc.items, sc.index = t.Parent, parent.Items, t.Item-1
+			return
+		}
+	}
 }
 
 func (r *Run) see(t lifecycle.Task) seen {

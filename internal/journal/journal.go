@@ -56,7 +56,7 @@ type Head struct {
 // Seal encodes r as the successor of head.
 func Seal(r Record, head Head) Entry {
 	r.Seq, r.Prev = head.Seq+1, head.Hash
-	b := r.Append(nil)
+	b := r.Append(make([]byte, 0, 288+len(r.Plan)+len(r.Task)+len(r.Actor)+len(r.Body)))
 	return Entry{Plan: r.Plan, Seq: r.Seq, Bytes: b, Hash: digest.Sum(b)}
 }
 

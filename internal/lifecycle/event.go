@@ -27,6 +27,7 @@ const (
 	PlanSubmitted   journal.Kind = "plan.submitted"   // fact: a revision was handed in
 	PlanStarted     journal.Kind = "plan.started"     // fact: an engine began to carry it out
 	PlanResumed     journal.Kind = "plan.resumed"     // fact: an engine took it up again, or a person ended a pause
+	PlanLeft        journal.Kind = "plan.left"        // fact: no engine carries it out for now
 	PlanPaused      journal.Kind = "plan.paused"      // fact: nothing new starts
 	PlanCancelled   journal.Kind = "plan.cancelled"   // fact: everything unfinished is abandoned
 	PlanRetried     journal.Kind = "plan.retried"     // fact: what failed shall be tried again
@@ -52,7 +53,7 @@ const (
 // bodies makes an empty body for each fact; a kind without one here is derived.
 var bodies = map[journal.Kind]func() any{
 	PlanSubmitted: func() any { return new(Submitted) }, PlanStarted: func() any { return new(Session) },
-	PlanResumed: func() any { return new(Session) }, PlanPaused: func() any { return new(Reason) },
+	PlanResumed: func() any { return new(Session) }, PlanLeft: func() any { return new(Reason) }, PlanPaused: func() any { return new(Reason) },
 	PlanCancelled: func() any { return new(Reason) }, PlanRetried: func() any { return new(Reason) },
 	TaskAssessed: func() any { return new(Assessed) }, TaskSpawned: func() any { return new(Spawned) },
 	TaskEnded: func() any { return new(Ended) }, TaskInterrupted: func() any { return new(Interrupted) },
@@ -100,7 +101,8 @@ func FactOf(r journal.Record) (Fact, error) {
 // Encode writes the body of a fact in its canonical form.
 func (f Fact) Encode() ([]byte, error) {
 	if e, ok := f.Body.(*Ended); ok && e.plain() {
-		b := append([]byte(`{"outcome":`), strconv.Quote(e.Outcome)...)
+		b := append(make([]byte, 0, 64), `{"outcome":`...)
+		b = digest.AppendString(b, e.Outcome)
 		if e.Took > 0 {
 			b = strconv.AppendInt(append(b, `,"took":`...), int64(e.Took), 10)
 		}

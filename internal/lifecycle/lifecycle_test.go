@@ -452,3 +452,13 @@ func TestOutstandingIsWhatANewEngineTakesUp(t *testing.T) {
 		t.Error(kinds)
 	}
 }
+
+func TestNothingStartsWhileNobodyTendsThePlan(t *testing.T) {
+	p := dag(plan.Task{ID: "sign"}, needs(task("b"), "sign"))
+	m := newSim(t, p).run()
+	m.must(Fact{Kind: PlanLeft, Body: &Reason{}})
+	m.must(Fact{Kind: TaskEnded, Task: "sign", Body: ok()})
+	m.want("sign:completed b:ready")
+	m.must(Fact{Kind: PlanResumed, Body: &Session{Epoch: 2}})
+	m.on().want("sign:completed b:completed").phase(PlanCompleted).replays(p)
+}

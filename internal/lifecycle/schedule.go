@@ -66,7 +66,7 @@ type lock struct {
 
 // pump starts ready tasks while there are workers for them.
 func (s *State) pump() {
-	for s.Phase == PlanRunning && int(s.running) < s.Workers && len(s.ready) > 0 {
+	for s.Phase == PlanRunning && s.Tended && int(s.running) < s.Workers && len(s.ready) > 0 {
 		i := s.pop()
 		if s.nodes[i].status != Ready || !s.takeLocks(i) {
 			continue

@@ -123,6 +123,7 @@ type State struct {
 	Epoch   int
 	Workers int
 	Rev     int
+	Tended  bool // an engine carries it out: what becomes ready starts
 
 	nodes   []node
 	ids     map[string]int32

@@ -77,7 +77,7 @@ func begun(t *testing.T, k plan.Task) *sim {
 
 // facts is one of every kind, aimed at attempt 1 of t.
 var facts = map[journal.Kind]any{
-	PlanSubmitted: &Submitted{}, PlanStarted: &Session{}, PlanResumed: &Session{}, PlanPaused: &Reason{}, PlanCancelled: &Reason{},
+	PlanSubmitted: &Submitted{}, PlanStarted: &Session{}, PlanLeft: &Reason{}, PlanResumed: &Session{}, PlanPaused: &Reason{}, PlanCancelled: &Reason{},
 	PlanRetried: &Reason{}, TaskAssessed: &Assessed{Run: true}, TaskSpawned: &Spawned{}, TaskEnded: ok(),
 	TaskInterrupted: &Interrupted{Then: Repeat}, TaskJudged: &Judged{Accepted: true}, TimerFired: &Fired{},
 	GateDecided: &Decided{Approved: true}, ArtifactPut: &Stored{}, ArtifactExpired: &Expired{},
@@ -88,7 +88,7 @@ var allowed = map[string]string{
 	"nothing":   "",
 	"pending":   "plan.started plan.cancelled artifact.put artifact.expired",
 	"running":   "task.spawned task.ended task.interrupted " + steering,
-	"paused":    "task.spawned task.ended task.interrupted plan.resumed plan.cancelled artifact.put artifact.expired",
+	"paused":    "task.spawned task.ended task.interrupted plan.left plan.resumed plan.cancelled artifact.put artifact.expired",
 	"assessing": "task.assessed " + steering,
 	"person":    "task.ended " + steering,
 	"gate":      "gate.decided " + steering,
@@ -103,7 +103,7 @@ var allowed = map[string]string{
 	"abandoned": "artifact.put artifact.expired",
 }
 
-const steering = "plan.resumed plan.paused plan.cancelled artifact.put artifact.expired"
+const steering = "plan.left plan.resumed plan.paused plan.cancelled artifact.put artifact.expired"
 
 func TestEveryStateAndFactIsDecidedOrRefused(t *testing.T) {
 	if len(facts) != len(bodies) {

@@ -76,7 +76,7 @@ func (s *State) apply(f Fact) error {
 			return s.refuse(f)
 		}
 		return s.artifact(f)
-	case PlanStarted, PlanResumed, PlanPaused, PlanCancelled, PlanRetried:
+	case PlanStarted, PlanResumed, PlanLeft, PlanPaused, PlanCancelled, PlanRetried:
 		return s.steer(f)
 	}
 	if s.Phase != PlanRunning && s.Phase != PlanIsPaused {
@@ -99,6 +99,8 @@ func (s *State) steer(f Fact) error {
 	case f.Kind == PlanResumed && (s.Phase == PlanRunning || s.Phase == PlanIsPaused):
 		s.session(f.Body.(*Session))
 		s.Phase = PlanRunning
+	case f.Kind == PlanLeft && s.Tended && !s.Phase.Over():
+		s.Tended = false
 	case f.Kind == PlanPaused && s.Phase == PlanRunning:
 		s.Phase = PlanIsPaused
 	case f.Kind == PlanCancelled && s.Phase != NoPlan && !s.Phase.Over():
@@ -113,7 +115,7 @@ func (s *State) steer(f Fact) error {
 }
 
 func (s *State) session(b *Session) {
-	s.Epoch = b.Epoch
+	s.Epoch, s.Tended = b.Epoch, true
 	if b.Workers > 0 {
 		s.Workers = b.Workers
 	}
