@@ -1,0 +1,121 @@
+// Package assembly wires a home together: it alone knows every concrete type. Whatever it opens it closes, in
+// reverse order; opening stops at the first part that fails and leaves nothing open.
+package assembly
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/cairn-plan/cairn/internal/audit"
+	"github.com/cairn-plan/cairn/internal/capability"
+	"github.com/cairn-plan/cairn/internal/engine"
+	"github.com/cairn-plan/cairn/internal/fault"
+	"github.com/cairn-plan/cairn/internal/journal"
+	"github.com/cairn-plan/cairn/internal/runner/machine"
+	"github.com/cairn-plan/cairn/internal/runner/process"
+	"github.com/cairn-plan/cairn/internal/store/disk"
+	"github.com/cairn-plan/cairn/internal/store/sqlite"
+)
+
+// Options say which home, and let a test put something of its own in the place of a part.
+type Options struct {
+	Home    string // the folder with cairn.db
+	Root    string // the project
+	Version string
+	Now     func() time.Time                  // default time.Now
+	Journal func(journal.Store) journal.Store // wraps the journal; optional
+	Extend  func(*capability.Registry) error  // adds capabilities; optional
+}
+
+// House is an open home.
+type House struct {
+	Home         string
+	Root         string
+	Engine       *engine.Engine
+	Store        *sqlite.Store
+	Artifacts    *disk.Store
+	Capabilities *capability.Registry
+	Sealer       *audit.Sealer
+}
+
+// Open opens a home, making it when it is not there.
+func Open(ctx context.Context, o Options) (*House, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if err := os.MkdirAll(o.Home, 0o755); err != nil {
+		return nil, fault.Wrap(fault.Invalid, err, "make the home %s", o.Home).
+			Remedy("choose a folder that can be written, with --home or CAIRN_HOME")
+	}
+	caps, err := Capabilities(o.Home)
+	if err != nil {
+		return nil, err
+	}
+	if o.Extend != nil {
+		if err := o.Extend(caps); err != nil {
+			return nil, err
+		}
+	}
+	store, err := sqlite.Open(ctx, o.Home)
+	if err != nil {
+		return nil, err
+	}
+	h := &House{Home: o.Home, Root: o.Root, Store: store, Capabilities: caps}
+	if err := h.furnish(o); err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	return h, nil
+}
+
+func (h *House) furnish(o Options) error {
+	var err error
+	if h.Artifacts, err = disk.Open(h.Home); err != nil {
+		return err
+	}
+	key, err := audit.LoadKey(audit.KeyPath(h.Home))
+	if err != nil {
+		return err
+	}
+	h.Sealer = audit.NewSealer(h.Store, key, audit.HeadPath(h.Home), o.Now)
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	var j journal.Store = h.Store
+	if o.Journal != nil {
+		j = o.Journal(j)
+	}
+	h.Engine = engine.New(engine.Config{Journal: j, Holder: h.Store, Mailbox: h.Store, Artifacts: h.Artifacts,
+		Capabilities: h.Capabilities, Root: h.Root, Version: o.Version, Host: host, PID: os.Getpid(), Now: o.Now,
+		Machine: func() map[string]any { return machine.Facts(h.Root) },
+		End: func(p capability.Process) bool {
+			ended, err := process.End(p)
+			return ended && err == nil
+		},
+		Publish: h.publish,
+	})
+	return nil
+}
+
+// publish writes the current revision of a plan where people and tools look for it.
+func (h *House) publish(name string, spec []byte) error {
+	dir := filepath.Join(h.Home, "plans")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fault.Wrap(fault.Invalid, err, "write %s", dir)
+	}
+	path := filepath.Join(dir, name+".json")
+	tmp := path + ".new"
+	if err := os.WriteFile(tmp, append(spec, '\n'), 0o644); err != nil {
+		return fault.Wrap(fault.Invalid, err, "write %s", path)
+	}
+	return os.Rename(tmp, path)
+}
+
+// Close closes the home. The supervisor of this process's children ends with it.
+func (h *House) Close() error {
+	process.Close()
+	return h.Store.Close()
+}
