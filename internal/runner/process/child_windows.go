@@ -89,7 +89,7 @@ func (c *child) enlist() (err error) {
 	if err != nil {
 		return fault.Wrap(fault.Internal, err, "cannot open process %d", c.self.PID)
 	}
-	defer windows.CloseHandle(h)
+	defer closeHandle(h)
 	if err := windows.AssignProcessToJobObject(c.job, h); err != nil {
 		return fault.Wrap(fault.Internal, err, "cannot put process %d into its job", c.self.PID)
 	}
@@ -102,7 +102,7 @@ func (c *child) release() error {
 	if err != nil {
 		return err
 	}
-	defer windows.CloseHandle(all)
+	defer closeHandle(all)
 	t := windows.ThreadEntry32{Size: uint32(unsafe.Sizeof(windows.ThreadEntry32{}))}
 	for err = windows.Thread32First(all, &t); err == nil; err = windows.Thread32Next(all, &t) {
 		if t.OwnerProcessID == uint32(c.self.PID) {
@@ -117,7 +117,7 @@ func resume(thread uint32) error {
 	if err != nil {
 		return err
 	}
-	defer windows.CloseHandle(h)
+	defer closeHandle(h)
 	_, err = windows.ResumeThread(h)
 	return err
 }
@@ -140,7 +140,7 @@ func (c *child) feed(stdin io.Reader) <-chan struct{} {
 func (c *child) reap() (exit int, signal string) {
 	c.kill()
 	if c.job != 0 {
-		windows.CloseHandle(c.job)
+		closeHandle(c.job)
 	}
 	return c.cmd.ProcessState.ExitCode(), ""
 }

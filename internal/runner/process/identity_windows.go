@@ -13,7 +13,7 @@ func look(pid int) (started uint64, running bool) {
 	if err != nil {
 		return 0, false
 	}
-	defer windows.CloseHandle(h)
+	defer closeHandle(h)
 	var born, died, kernel, user windows.Filetime
 	var code uint32
 	if windows.GetProcessTimes(h, &born, &died, &kernel, &user) != nil || windows.GetExitCodeProcess(h, &code) != nil {
@@ -35,6 +35,8 @@ func killGroup(pid int) {
 	if err != nil {
 		return
 	}
-	defer windows.CloseHandle(h)
+	defer closeHandle(h)
 	_ = windows.TerminateProcess(h, 1)
 }
+
+func closeHandle(h windows.Handle) { _ = windows.CloseHandle(h) }

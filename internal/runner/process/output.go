@@ -28,7 +28,7 @@ type stream struct {
 }
 
 func (s *stream) drain() {
-	b := buffers.Get().(*[]byte) //nolint:errcheck // the pool holds nothing else
+	b := buffers.Get().(*[]byte)
 	defer buffers.Put(b)
 	for {
 		n, err := s.from.Read(*b)

@@ -10,5 +10,5 @@ func (c *child) watch() {
 }
 
 func (c *child) collect() syscall.WaitStatus {
-	return c.cmd.ProcessState.Sys().(syscall.WaitStatus) //nolint:errcheck // on Unix it is nothing else
+	return c.cmd.ProcessState.Sys().(syscall.WaitStatus)
 }

@@ -20,6 +20,6 @@ func (c *child) watch() {
 }
 
 func (c *child) collect() syscall.WaitStatus {
-	_ = c.cmd.Wait()                                     // an exit status is no error here
-	return c.cmd.ProcessState.Sys().(syscall.WaitStatus) //nolint:errcheck // on Unix it is nothing else
+	_ = c.cmd.Wait() // an exit status is no error here
+	return c.cmd.ProcessState.Sys().(syscall.WaitStatus)
 }

@@ -67,11 +67,11 @@ func (r *Runner) Run(ctx context.Context, call capability.Call) (capability.Resu
 		Versions: r.versions.of(in, spec),
 	}
 	o, err := process.Run(ctx, call.Host, spec)
+	failure := verdict(ctx, o, err)
 	if o.Process.PID == 0 {
-		return res, err // it never ran
+		return res, failure // it never ran
 	}
 	res.Exit, res.Stdout, res.Stderr = &o.Exit, text(o.Stdout), text(o.Stderr)
-	failure := verdict(ctx, o, err)
 	h := harvest{call: call, res: &res, file: file,
 		streams: map[string]stream{"stdout": {out, o.StdoutBytes}, "stderr": {errs, o.StderrBytes}}}
 	// What there is to keep is kept even when the command was stopped, so not with a ctx that is done;

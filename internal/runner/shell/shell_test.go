@@ -247,7 +247,7 @@ func TestTimeAndCancellation(t *testing.T) {
 		says  string
 	}{
 		"time":   {context.DeadlineExceeded, fault.Failed, "its time was over"},
-		"engine": {late, fault.Interrupted, "timed out after 1s"},
+		"engine": {late, fault.Failed, "timed out after 1s"},
 		"person": {context.Canceled, fault.Interrupted, "was stopped"},
 	} {
 		ctx, cancel := context.WithCancelCause(t.Context())
@@ -266,6 +266,20 @@ func TestTimeAndCancellation(t *testing.T) {
 		}
 		if r.Exit == nil || *r.Exit != 143 || r.Stdout != "begun\n" || output(t, r, "stdout") != "begun\n" {
 			t.Errorf("%s: %+v", name, r)
+		}
+	}
+}
+
+// Whether the time is over before the command has begun or after, it is told the same way.
+func TestTimeout(t *testing.T) {
+	late := errors.New("the limit of the plan")
+	for _, d := range []time.Duration{0, 200 * time.Millisecond} {
+		ctx, cancel := context.WithTimeoutCause(t.Context(), d, late)
+		c, _ := call(t, map[string]any{"run": "sleep 600"})
+		_, err := New().Run(ctx, c)
+		cancel()
+		if !fault.Is(err, fault.Failed) || !errors.Is(err, late) || !strings.Contains(err.Error(), "its time was over") {
+			t.Errorf("after %v: %v", d, err)
 		}
 	}
 }
@@ -337,7 +351,7 @@ func TestContract(t *testing.T) {
 		if err := in.Validate(with); err != nil {
 			t.Errorf("%s: %v", e.Says, err)
 		}
-		if strings.HasPrefix(with["run"].(string), "go ") { //nolint:errcheck // the schema says so
+		if strings.HasPrefix(with["run"].(string), "go ") {
 			continue
 		}
 		cl, _ := call(t, with)

@@ -23,11 +23,14 @@ func verdict(ctx context.Context, o process.Outcome, err error) error {
 	}
 	took := o.Duration.Round(time.Millisecond)
 	cause := context.Cause(ctx)
+	cut := err != nil && cause != nil && errors.Is(err, cause)
 	switch {
-	case err != nil && errors.Is(cause, context.DeadlineExceeded):
+	case cut && (errors.Is(ctx.Err(), context.DeadlineExceeded) || errors.Is(cause, context.DeadlineExceeded)):
 		return fault.Wrap(fault.Failed, cause, "the command was ended after %s because its time was over%s", took, said).
 			Remedy("raise timeout, or find out what it waits for")
-	case err != nil && cause != nil:
+	case cut && fault.Is(cause, fault.Failed): // a watchdog's word, which is the task's own failure
+		return fault.Wrap(fault.Failed, cause, "the command was stopped after %s%s", took, said)
+	case cut:
 		return fault.Wrap(fault.Interrupted, cause, "the command was stopped after %s%s", took, said)
 	case err != nil:
 		return err

@@ -40,7 +40,7 @@ var number = regexp.MustCompile(`\d+(\.\d+)+\S*`)
 // shell is the real path of a shell, and its version when it has one.
 func (v *versions) shell(path string) string {
 	if s, ok := v.known.Load(path); ok {
-		return s.(string) //nolint:errcheck // only strings are stored
+		return s.(string)
 	}
 	said := path
 	if target, err := filepath.EvalSymlinks(path); err == nil {
