@@ -90,7 +90,14 @@ func (s *Store) name(temp string, b artifact.Blob) error {
 	if err := s.makeDir(b.ID[0], filepath.Dir(path)); err != nil {
 		return err
 	}
-	if err := os.Rename(temp, path); err != nil {
+	err := os.Rename(temp, path)
+	if errors.Is(err, os.ErrNotExist) && missingDir(filepath.Dir(path)) {
+		s.mu.Lock()
+		s.dirs[b.ID[0]] = false // somebody removed it: make it again
+		s.mu.Unlock()
+		return s.name(temp, b)
+	}
+	if err != nil {
 		// Where a file that is there cannot be replaced, it must be the same content.
 		if has, _ := s.has(b); has {
 			return os.Remove(temp)
@@ -119,6 +126,11 @@ func (s *Store) makeDir(first byte, dir string) error {
 	s.dirs[first] = true
 	s.mu.Unlock()
 	return nil
+}
+
+func missingDir(dir string) bool {
+	_, err := os.Stat(dir)
+	return errors.Is(err, os.ErrNotExist)
 }
 
 // settle makes a name durable and remembers that it is.
