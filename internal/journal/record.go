@@ -3,8 +3,8 @@ package journal
 import (
 	"bytes"
 	"strconv"
-	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/cairn-plan/cairn/internal/digest"
 	"github.com/cairn-plan/cairn/internal/fault"
@@ -55,7 +55,9 @@ func Decode(e Entry) (Record, error) {
 		var err1, err2 error
 		r.Prev, err1 = digest.Parse(prev)
 		r.Time, err2 = time.Parse(time.RFC3339Nano, when)
-		if err1 == nil && err2 == nil {
+		var spelt [2 * digest.Size]byte // hex and times have other spellings, which are not ours
+		if err1 == nil && err2 == nil && string(r.Prev.AppendHex(spelt[:0])) == prev &&
+			string(r.Time.UTC().AppendFormat(spelt[:0], time.RFC3339Nano)) == when {
 			return r, nil
 		}
 	}
@@ -97,14 +99,30 @@ func (p *parser) text(key string) string {
 	}
 	raw := p.rest[1 : end-1]
 	p.rest = p.rest[end:]
-	if bytes.IndexByte(raw, '\\') < 0 {
-		return string(raw)
+	s := string(raw)
+	if bytes.IndexByte(raw, '\\') >= 0 {
+		var err error
+		if s, err = strconv.Unquote(`"` + s + `"`); err != nil {
+			p.bad = true
+			return ""
+		}
+	} else if plain(s) {
+		return s
 	}
-	s, err := strconv.Unquote(`"` + strings.ReplaceAll(string(raw), `\/`, `/`) + `"`)
-	if err != nil {
+	if string(digest.AppendString(nil, s)) != `"`+string(raw)+`"` {
 		p.bad = true
 	}
 	return s
+}
+
+// plain reports whether s is its own canonical form, as far as that can be told quickly.
+func plain(s string) bool {
+	for i := range len(s) {
+		if s[i] < 0x20 || s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 // stringEnd finds the index after the string that begins at from.
