@@ -63,9 +63,20 @@ func (v *Verifier) Check(h Head) (Checkpoint, error) {
 			Remedy("put back the key that belongs to this home; if it is the right one, the head was altered")
 	}
 	c, ok := parseCheckpoint(n.Text)
-	if !ok || c.Size != h.Size {
+	if !ok || c.Size != h.Size || !oneSpelling(h.Note, n) {
 		return Checkpoint{}, fault.New(fault.Tampered, "the signed head of size %d does not say what a head says", h.Size).
 			Remedy("put back a sound copy of the home")
 	}
 	return c, nil
+}
+
+// oneSpelling reports whether msg is n as Sign writes it. The note form itself leaves room: other
+// signatures beside ours, and spare bits in base64.
+func oneSpelling(msg []byte, n *note.Note) bool {
+	if len(n.Sigs) != 1 || len(n.UnverifiedSigs) != 0 {
+		return false
+	}
+	sig := n.Sigs[0]
+	_, err := base64.StdEncoding.Strict().DecodeString(sig.Base64)
+	return err == nil && string(msg) == n.Text+"\n— "+sig.Name+" "+sig.Base64+"\n"
 }
