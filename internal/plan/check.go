@@ -17,9 +17,11 @@ type checker struct {
 	fragment  bool // a single task: what it names may be elsewhere
 	hints     int  // suggestions that were looked for
 	stars     []starred
+	root      source.Node
 }
 
 func (c *checker) check(root source.Node) {
+	c.root = root
 	if len(c.plan.Tasks) == 0 {
 		if len(c.faults.Errors()) == 0 {
 			c.fault(root, CodeEmpty, "write a list of tasks under tasks:", "the plan has no tasks")
@@ -114,6 +116,7 @@ func (c *checker) connect(s *scope, edges map[*scope][]edge) {
 		for j, id := range t.Needs {
 			in, at, ok := s.find(id)
 			switch {
+			case id == "": // reported as no text
 			case !ok:
 				c.missing(s, s.item(i, "needs", j), id, t.ID+" needs")
 			case in == s:
@@ -147,14 +150,14 @@ func (c *checker) routes(s *scope, i int, own []edge) []edge {
 			t.Next.Success[j] = s.tasks[at].ID
 			own = append(own, edge{int32(i), at})
 		} else {
-			c.missing(s, s.node(i, "next"), id, t.ID+" leads on to")
+			c.missing(s, locate(s.node(i, "next"), id), id, t.ID+" leads on to")
 		}
 	}
 	for j, id := range t.Next.Failure {
 		if at, ok := s.index[strings.TrimSuffix(id, "-*")]; ok {
 			t.Next.Failure[j] = s.tasks[at].ID
 		} else {
-			c.missing(s, s.node(i, "next"), id, t.ID+" on failure leads to")
+			c.missing(s, locate(s.node(i, "next"), id), id, t.ID+" on failure leads to")
 		}
 	}
 	return own
@@ -170,10 +173,7 @@ func (c *checker) recovers(s *scope, i int) {
 		if _, ok := s.index[m.Recover]; ok {
 			continue
 		}
-		n := s.item(i, "failure", j)
-		if v, ok := n.Get("recover"); ok {
-			n = v
-		}
+		n := locate(s.item(i, "failure", j), m.Recover)
 		if validID(m.Recover) {
 			c.missing(s, n, m.Recover, t.ID+" recovers by")
 		} else {

@@ -98,6 +98,9 @@ func (d *decoder) record(n source.Node, into any) {
 			}
 		case value.Kind == source.Null:
 		case seen&(1<<at) != 0:
+			if first, _ := n.Get(key.Text); first.Line != value.Line || first.Col != value.Col {
+				continue // the same key twice was reported with the text
+			}
 			d.fault(key, CodeDuplicate, "keep one of the two", "%q says again what %s says", key.Text, r.fields[at].name)
 		default:
 			seen |= 1 << at

@@ -119,7 +119,13 @@ func (c *checker) cycle(s *scope, walk []int32, from int32) {
 	if len(walk) == 1 {
 		what = "a task waits for itself"
 	}
-	last := s.tasks[walk[len(walk)-1]].ID
-	c.fault(s.node(int(from), "needs"), CodeCycle, fmt.Sprintf("take %s out of what %s waits for, or another link of the chain", first, last),
-		"%s: %s%s", what, b.String(), first)
+	remedy := fmt.Sprintf("take %s out of what %s waits for, or another link of the chain", first, s.tasks[walk[len(walk)-1]].ID)
+	if len(walk) == 1 {
+		remedy = "take it out of what it waits for"
+	}
+	n := s.node(int(from), "needs")
+	if len(s.tasks[from].Needs) == 0 {
+		n = s.node(int(from), "next")
+	}
+	c.fault(n, CodeCycle, remedy, "%s: %s%s", what, b.String(), first)
 }

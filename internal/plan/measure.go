@@ -96,7 +96,7 @@ func (d *decoder) specialBudget(key, value source.Node, b *Budget) bool {
 // kind reads the kind of a task. Several left open are taken as the first.
 func (d *decoder) kind(n source.Node) Kind {
 	if n.Kind != source.String {
-		d.wrong(n, "kind", "one of "+kindList())
+		d.wrong(n, "kind", "a word, one of "+kindList())
 		return ""
 	}
 	if d.trust {

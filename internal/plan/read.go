@@ -34,7 +34,7 @@ func Read(file string, src []byte, o Options) (*Plan, Faults) {
 	d := &decoder{file: file, read: o.ReadFile}
 	root, problems := source.Read(source.FormOf(file, src), src)
 	d.take(problems)
-	if len(problems) > 0 {
+	if len(problems) > 0 && root.Kind == source.Null {
 		return nil, d.all()
 	}
 	p := d.plan(root)

@@ -14,7 +14,7 @@ import (
 type query struct {
 	task, target int32
 	node         source.Node
-	text         string
+	who, text    string
 }
 
 // references checks everything that tasks read of each other.
@@ -30,13 +30,13 @@ func (c *checker) references() {
 		c.file = s.file
 		for _, q := range c.unordered(s, asked[s]) {
 			c.fault(q.node, CodeRef, fmt.Sprintf("add %s to the needs of %s", s.tasks[q.target].ID, s.tasks[q.task].ID),
-				"%s reads %s, which need not have run before it", s.tasks[q.task].ID, q.text)
+				"%s reads %s, which need not have run before it", q.who, q.text)
 		}
 	}
 	if g := c.plan.Goal; g != nil {
 		for _, d := range g.Done {
 			if !d.Judge {
-				c.computed(c.scopes[0], -1, source.Node{Line: 1, Col: 1}, d.Says, nil)
+				c.computed(c.scopes[0], -1, locate(c.root, d.Says), d.Says, nil)
 			}
 		}
 	}
@@ -57,7 +57,9 @@ func (c *checker) reads(s *scope, i int, asked map[*scope][]query) {
 		c.tree(s, i, s.node(i, "with"), false, asked)
 	}
 	for _, v := range t.Env {
-		inText("env", v, false)
+		if strings.Contains(v, "${") {
+			c.refs(s, i, locate(s.node(i, "env"), v), v, false, asked)
+		}
 	}
 	if r := t.Rollback; r != nil {
 		inText("rollback", r.Run, true)
@@ -188,7 +190,7 @@ func (c *checker) target(s *scope, i int, n source.Node, id, text string, self b
 		}
 		return
 	}
-	asked[in] = append(asked[in], query{task, at, n, text})
+	asked[in] = append(asked[in], query{task, at, n, s.path(i), text})
 }
 
 // holds reports whether a task has another inside, by its path.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/cairn-plan/cairn/internal/expr"
+	"github.com/cairn-plan/cairn/internal/fault"
 	"github.com/cairn-plan/cairn/internal/plan/source"
 )
 
@@ -81,12 +82,12 @@ func (c *checker) expressions(s *scope, i int) {
 	t := &s.tasks[i]
 	if t.When != "" {
 		if err := expr.Check(t.When, expr.Scope{Vars: expr.Before}); err != nil {
-			c.cel(s.node(i, "when"), err)
+			c.fault(s.node(i, "when"), CodeCEL, noProse(err, `outputs_of.options.pick == "A"`), "%s", err)
 		}
 	}
 	if t.Each != "" && !soleRef(t.Each) {
 		if err := expr.Check(t.Each, expr.Scope{Gives: expr.List, Vars: expr.Before}); err != nil {
-			c.cel(s.node(i, "each"), err)
+			c.fault(s.node(i, "each"), CodeCEL, noProse(err, "${TASK.OUTPUT}"), "%s", err)
 		}
 	}
 	for j, p := range t.Pre {
@@ -110,6 +111,14 @@ func (c *checker) expressions(s *scope, i int) {
 			c.fault(n, CodeEmpty, "give it a name", "a failure mode of %s has no name", t.ID)
 		}
 	}
+}
+
+// noProse is the remedy for a place that takes no prose.
+func noProse(err error, example string) string {
+	if hint := fault.HintOf(err); !strings.Contains(hint, "judge") {
+		return hint
+	}
+	return "write an expression, such as " + example
 }
 
 func soleRef(s string) bool {

@@ -71,12 +71,14 @@ func (d *decoder) subplan(n source.Node) *Subplan {
 		sub.Tasks = d.subplanFile(n)
 	case source.List:
 		sub.Tasks = d.taskList(n, "subplan")
-	default:
+	case source.Map:
 		d.record(n, sub)
 		if sub.File != "" && sub.Tasks == nil {
 			at, _ := n.Get("file")
 			sub.Tasks = d.subplanFile(at)
 		}
+	default:
+		d.wrong(n, "subplan", "a list of tasks, or the name of a file")
 	}
 	return sub
 }
@@ -110,7 +112,7 @@ func (d *decoder) subplanFile(n source.Node) []Task {
 	d.file, d.open = file, append(d.open, outer)
 	defer func() { d.file, d.open = outer, d.open[:len(d.open)-1] }()
 	d.take(problems)
-	if len(problems) > 0 {
+	if len(problems) > 0 && root.Kind == source.Null {
 		return nil
 	}
 	// A file of its own may be a whole plan, a bare list or one task; only its tasks matter here.
@@ -158,6 +160,27 @@ func (s *scope) node(i int, key string) source.Node {
 		}
 	}
 	return n
+}
+
+// locate finds where a text stands within a value, the value itself if nowhere.
+func locate(n source.Node, text string) source.Node {
+	found, _ := search(n, text)
+	return found
+}
+
+func search(n source.Node, text string) (source.Node, bool) {
+	for i, item := range n.Items {
+		if n.Kind == source.Map && i%2 == 0 {
+			continue
+		}
+		if item.Text == text && item.Kind == source.String {
+			return item, true
+		}
+		if found, ok := search(item, text); ok {
+			return found, true
+		}
+	}
+	return n, false
 }
 
 // item finds where the j-th item of a list under a key was written.

@@ -111,7 +111,7 @@ func (d *decoder) output(name string, n source.Node) Output {
 	case strings.ContainsAny(n.Text, "./"):
 		o.Path = n.Text
 	default:
-		d.fault(n, CodeType, "write a type, a file, stdout or stderr", "the output %s is %q, which is none of these", name, n.Text)
+		d.fault(n, CodeType, "write a type, a file, stdout or stderr", "the output %s is %q, which is no type, file or stream", name, n.Text)
 	}
 	return o
 }

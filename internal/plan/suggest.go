@@ -10,12 +10,13 @@ func nearest(name string, candidates iter.Seq[string]) string {
 	if len(name) > 64 {
 		return ""
 	}
-	best, least := "", min(4, len(name)/3+2)
+	best, least := "", min(4, len(name)/3+1)
 	for c := range candidates {
-		if gap := len(c) - len(name); gap >= least || -gap >= least || c == name {
+		if gap := len(c) - len(name); gap > least || -gap > least || c == name || c == "" {
 			continue
 		}
-		if d := distance(strings.ToLower(name), strings.ToLower(c), least); d < least {
+		d := distance(strings.ToLower(name), strings.ToLower(c), least)
+		if d < least || d == least && best != "" && best[0] != name[0] && c[0] == name[0] {
 			best, least = c, d
 		}
 	}
@@ -23,10 +24,10 @@ func nearest(name string, candidates iter.Seq[string]) string {
 }
 
 // distance counts the letters to put in, leave out, change or swap to make a into b; it gives up
-// at limit.
+// above limit.
 func distance(a, b string, limit int) int {
 	if len(b) > 64 {
-		return limit
+		return limit + 1
 	}
 	var rows [3][65]int
 	before, prev, cur := &rows[0], &rows[1], &rows[2]
@@ -47,8 +48,8 @@ func distance(a, b string, limit int) int {
 			}
 			least = min(least, cur[j+1])
 		}
-		if least >= limit {
-			return limit
+		if least > limit {
+			return limit + 1
 		}
 		before, prev, cur = prev, cur, before
 	}

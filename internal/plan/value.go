@@ -33,7 +33,7 @@ func (d *decoder) value(n source.Node, key string, into any) {
 	case *json.RawMessage:
 		*v = d.raw(n, key)
 		if n.Kind != source.Map && key != "validation" && key != "validate" && key != "validations" && key != "context" {
-			d.wrong(n, key, "a map of names and values")
+			d.wrong(n, key, "a map, such as {name: value}")
 		}
 	case *map[string]string:
 		*v = d.env(n, key)
@@ -127,7 +127,7 @@ func (d *decoder) short(n source.Node, chief *string, into any) {
 
 func list[T any](d *decoder, n source.Node, key string, one func(source.Node, int) T) []T {
 	if n.Kind != source.List {
-		d.wrong(n, key, "a list")
+		d.wrong(n, key, "a list, such as [a, b]")
 		return nil
 	}
 	if len(n.Items) == 0 {
@@ -246,7 +246,7 @@ func (d *decoder) env(n source.Node, key string) map[string]string {
 			out[name] = value
 		}
 	default:
-		d.wrong(n, key, "a map of names and values")
+		d.wrong(n, key, "a map, such as {NAME: value}")
 	}
 	if len(out) == 0 {
 		return nil

@@ -19,7 +19,7 @@ func (c *checker) work(s *scope, i int) {
 		}
 	}
 	if t.Rollback != nil && t.Rollback.Uses != "" {
-		c.capability(s.node(i, "rollback"), t.Rollback.Uses)
+		c.capability(locate(s.node(i, "rollback"), t.Rollback.Uses), t.Rollback.Uses)
 	}
 	switch {
 	case t.Uses != "":

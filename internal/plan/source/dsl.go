@@ -46,14 +46,16 @@ func readDSL(text string) (Node, []Problem) {
 			tasks = append(tasks, r.header(line, "id"))
 		}
 	}
-	if len(r.problems) > 0 {
-		return Node{}, r.problems
+	for _, p := range r.problems {
+		if p.Code != Duplicate {
+			return Node{}, r.problems
+		}
 	}
 	if len(root.Items) == 0 && len(tasks) == 1 {
-		return tasks[0], nil // a task by itself, as in a file of any form
+		return tasks[0], r.problems // a task by itself, as in a file of any form
 	}
 	root.Items = append(root.Items, Node{Kind: String, Text: "tasks", Line: 1, Col: 1}, Node{Kind: List, Line: 1, Col: 1, Items: tasks})
-	return root, nil
+	return root, r.problems
 }
 
 func blank(line string) bool {

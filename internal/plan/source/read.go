@@ -33,8 +33,8 @@ func FormOf(file string, src []byte) Form {
 	return YAML
 }
 
-// Read makes the tree of a text. With problems the tree is what could be read, for a DSL the rest
-// of it, and nothing otherwise.
+// Read makes the tree of a text. Where the tree is whole in spite of problems, such as a key that
+// stands twice, it comes with them; else it is Null.
 func Read(form Form, src []byte) (Node, []Problem) {
 	if len(src) > MaxBytes {
 		return Node{}, []Problem{{TooBig, 1, 1, fmt.Sprintf("the file is %d bytes long, and %d are read at most", len(src), MaxBytes),

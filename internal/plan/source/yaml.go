@@ -25,6 +25,7 @@ type yamlReader struct {
 	written  int
 	done     map[*yaml.Node]sized // what carries an anchor; of size 0 while it is being read
 	problems []Problem
+	broken   bool // the tree is not whole
 }
 
 type sized struct {
@@ -48,14 +49,16 @@ func readYAML(text string, lines int32) (Node, []Problem) {
 	r := &yamlReader{lines: lines, done: map[*yaml.Node]sized{}}
 	all := r.node(doc.Content[0], 0)
 	if all.size > aliasGrace && all.size > aliasFactor*r.written {
+		r.broken = true
 		r.fault(doc.Content[0], Alias, "aliases repeat so much here that the plan would not fit in memory", "write out what differs, or use each")
 	} else if all.size > MaxValues {
+		r.broken = true
 		r.problems = append(r.problems, tooMany(1, 1))
 	}
-	if len(r.problems) > 0 {
+	if r.broken {
 		return Node{}, r.problems
 	}
-	return all.node, nil
+	return all.node, r.problems
 }
 
 // marks is a bound on the number of values: each but the first follows one of these. It is taken
@@ -117,6 +120,7 @@ func (r *yamlReader) node(y *yaml.Node, depth int) sized {
 	r.written++
 	n := Node{Line: int32(y.Line) + r.lines, Col: int32(y.Column)}
 	if depth > MaxDepth {
+		r.broken = true
 		r.fault(y, Syntax, tooDeep(0, 0).Msg, tooDeep(0, 0).Remedy)
 		return sized{n, 1, 1}
 	}
@@ -146,6 +150,7 @@ func (r *yamlReader) node(y *yaml.Node, depth int) sized {
 
 func (r *yamlReader) alias(y *yaml.Node, depth int) sized {
 	known := r.done[y.Alias]
+	r.broken = r.broken || known.size == 0 || depth+known.height > MaxDepth+1
 	switch {
 	case known.size == 0:
 		r.fault(y, Alias, fmt.Sprintf("the alias *%s stands inside what it names", y.Value), "write the value out")
@@ -228,6 +233,7 @@ func (r *yamlReader) merge(y *yaml.Node, from Node, base int) {
 			continue
 		}
 		if r.written += len(m.Items); r.written > MaxValues {
+			r.broken = true
 			r.fault(y, Alias, "merge keys repeat so much that the plan would not fit in memory", "write out what differs, or use each")
 			return
 		}

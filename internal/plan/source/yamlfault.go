@@ -10,8 +10,8 @@ var remedies = []struct{ says, remedy string }{
 	{"cannot start any token", "indent with spaces, not tabs, and quote text that begins with @, ` or %"},
 	{"mapping values are not allowed", "quote the text: it holds a colon followed by a space; or check the indentation"},
 	{"could not find expected ':'", "write key: value, with the colon, and check the indentation"},
-	{"did not find expected key", "check the indentation of this line and the one above"},
-	{"did not find expected '-'", "check the indentation of this line and the one above"},
+	{"did not find expected key", "check the indentation of this line and the next"},
+	{"did not find expected '-'", "check the indentation of this line and the next"},
 	{"did not find expected ',' or", "close the bracket, or quote text that holds brackets"},
 	{"did not find expected node content", "quote text that begins with a bracket, a comma or %"},
 	{"unexpected end of stream", "close the quote"},
@@ -47,7 +47,7 @@ func explainYAML(text string, err error) *Problem {
 		name, _, _ = strings.Cut(name, "'")
 		p.Line = lineOf(text, "*"+name)
 	}
-	p.Line = min(p.Line, strings.Count(text, "\n")+1)
+	p.Line = min(p.Line, strings.Count(strings.TrimRight(text, "\n"), "\n")+1)
 	p.Col = indentOf(text, p.Line) + 1
 	for _, r := range remedies {
 		if strings.Contains(msg, r.says) {
