@@ -136,7 +136,7 @@ type Runner interface {
 	Run(ctx context.Context, call Call) (Result, error)
 }
 
-// Classifier is a Runner whose class depends on the inputs.
+// Classifier is a Runner whose class depends on the inputs. Its contract states the worst.
 type Classifier interface {
 	Class(with json.RawMessage) Class
 }
