@@ -1,6 +1,97 @@
 package view
 
-import "github.com/cairn-plan/cairn/internal/lifecycle"
+import (
+	"strings"
+
+	"github.com/cairn-plan/cairn/internal/lifecycle"
+)
+
+// maxAsked is how many tasks that wait for people are spelt out.
+const maxAsked = 4
 
 // Next lists the commands that make sense now, each as it can be copied; what follows # says when.
-func Next(st *lifecycle.State) []string { return nil }
+func Next(st *lifecycle.State) []string {
+	name := quote(st.Name)
+	var out []string
+	failed, last, people := "", "", 0
+	for t := range st.Tasks() {
+		switch {
+		case t.Wait.NeedsPerson():
+			if people++; people <= maxAsked {
+				out = append(out, answers(st.Name, t)...)
+			}
+		case t.Status == lifecycle.FailedTask && !t.Group && failed == "":
+			failed = t.ID
+		case t.Status == lifecycle.Completed && !t.Group:
+			last = t.ID
+		}
+	}
+	if people > maxAsked {
+		out = append(out, note("cairn show "+name, number(people-maxAsked)+" more tasks wait for people"))
+	}
+	switch {
+	case st.Phase == lifecycle.PlanCompleted:
+		out = append(out, note("cairn show "+name, "what became of each task"))
+		if last != "" {
+			out = append(out, note("cairn why "+name+" "+quote(last), "how a result came about"))
+		}
+		return append(out, note("cairn audit verify "+name, "prove that nothing was changed"))
+	case st.Phase == lifecycle.PlanFailed:
+		if failed != "" {
+			out = append(out, note("cairn why "+name+" "+quote(failed), "what went wrong"))
+		}
+		return append(out, note("cairn retry "+name, "try again what failed"))
+	case st.Phase == lifecycle.PlanAbandoned:
+		return append(out, note("cairn log "+name, "what happened"))
+	case st.Phase == lifecycle.PlanIsPaused, st.Phase == lifecycle.PlanPending:
+		return append(out, "cairn resume "+name)
+	}
+	if failed != "" {
+		out = append(out, note("cairn why "+name+" "+quote(failed), "what went wrong"))
+	}
+	if people > 0 {
+		return append(out, note("cairn resume "+name, "then go on"))
+	}
+	return append(out, note("cairn watch "+name, "see it run"), note("cairn resume "+name, "if nothing carries it out any more"))
+}
+
+// answers are the commands that answer for a task that waits for a person.
+func answers(name string, t lifecycle.Task) []string {
+	at := quote(name) + " " + quote(t.ID)
+	switch t.Wait {
+	case lifecycle.ForJudge:
+		return []string{note("cairn complete "+at, "if it is good enough"), note("cairn fail "+at+" --why TEXT", "if it is not")}
+	case lifecycle.ForDecision:
+		return []string{"cairn approve " + at + " --why TEXT", "cairn reject " + at + " --why TEXT"}
+	case lifecycle.ForUnknown:
+		return []string{note("cairn complete "+at+outputs(t), "if it did happen"), note("cairn retry "+at, "if it did not")}
+	}
+	return []string{"cairn complete " + at + outputs(t)}
+}
+
+// outputs are the flags by which a person hands in what a task has to leave.
+func outputs(t lifecycle.Task) string {
+	s := ""
+	for _, o := range t.Spec.Outputs {
+		switch {
+		case o.Path != "":
+			s += " --output " + quote(o.Name+"=@"+o.Path)
+		case o.Type == "file" || o.Type == "markdown":
+			s += " --output " + quote(o.Name) + "=@FILE"
+		default:
+			s += " --output " + quote(o.Name) + "=VALUE"
+		}
+	}
+	return s
+}
+
+func note(command, when string) string { return command + "  # " + when }
+
+// quote makes a word safe for a shell, where it is not already.
+func quote(s string) string {
+	s = plain(s)
+	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./@=:,+") == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

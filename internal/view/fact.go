@@ -1,0 +1,136 @@
+package view
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/cairn-plan/cairn/internal/journal"
+	"github.com/cairn-plan/cairn/internal/lifecycle"
+)
+
+// factPhrase tells what a fact says.
+func factPhrase(r journal.Record, body any) string {
+	switch b := body.(type) {
+	case *lifecycle.Submitted:
+		s := "handed in a plan of " + plural(b.Tasks, "task")
+		if b.Source != "" {
+			s += ", from " + plain(b.Source)
+		}
+		return s
+	case *lifecycle.Session:
+		return sessionPhrase(r, b)
+	case *lifecycle.Reason:
+		return because(map[journal.Kind]string{lifecycle.PlanPaused: "paused the plan", lifecycle.PlanCancelled: "gave the plan up",
+			lifecycle.PlanRetried: "asked to try again what had failed"}[r.Kind], b.Why)
+	case *lifecycle.Assessed:
+		return assessedPhrase(b)
+	case *lifecycle.Spawned:
+		return attempt(r) + " runs as process " + strconv.Itoa(b.PID)
+	case *lifecycle.Ended:
+		return endedPhrase(r, b)
+	case *lifecycle.Interrupted:
+		return interruptedPhrase(r, b)
+	case *lifecycle.Judged:
+		if b.Accepted {
+			return because("judged good enough", b.Why)
+		}
+		return because("judged not good enough", b.Why)
+	case *lifecycle.Fired:
+		return "the wait is over"
+	case *lifecycle.Decided:
+		if b.Approved {
+			return because("approved", b.Why)
+		}
+		return because("rejected", b.Why)
+	case *lifecycle.Stored:
+		s := "stored " + plain(b.Name) + " (" + Size(b.Size) + ")"
+		if b.Partial {
+			s += ", a part so far"
+		}
+		return s
+	case *lifecycle.Expired:
+		return because("dropped the content "+b.Hash.Short(), b.Why)
+	}
+	return ""
+}
+
+func sessionPhrase(r journal.Record, b *lifecycle.Session) string {
+	s := "began to carry out the plan"
+	if r.Kind == lifecycle.PlanResumed {
+		s = "took the plan up again"
+	}
+	if b.Host != "" {
+		s += " on " + plain(b.Host)
+	}
+	if b.PID > 0 {
+		s += " as process " + strconv.Itoa(b.PID)
+	}
+	return s
+}
+
+func assessedPhrase(b *lifecycle.Assessed) string {
+	switch {
+	case b.Failed:
+		return because("what it depends on could not be worked out", b.Why)
+	case !b.Run:
+		return because("it is not to run", b.Why)
+	}
+	var parts []string
+	for _, c := range b.Checks {
+		switch {
+		case c.Judge:
+			parts = append(parts, "somebody has to judge: "+plain(c.Says))
+		case c.OK:
+			parts = append(parts, "holds: "+plain(c.Says))
+		default:
+			parts = append(parts, because("does not hold: "+plain(c.Says), c.Why))
+		}
+	}
+	if b.Count != nil {
+		parts = append(parts, "its list has "+plural(*b.Count, "item"))
+	}
+	if len(parts) == 0 {
+		return "its condition holds"
+	}
+	return strings.Join(parts, "; ")
+}
+
+func endedPhrase(r journal.Record, b *lifecycle.Ended) string {
+	by := attempt(r)
+	if r.Actor != lifecycle.Engine {
+		by = who(r.Actor) + "'s word: it"
+	}
+	if b.Probed {
+		by = "a look at the world shows that " + by
+	}
+	if b.Outcome != lifecycle.Succeeded {
+		s := by + " failed" + after(b, " after ")
+		s = because(s, b.Error)
+		if b.Mode != "" {
+			s += "; known as " + plain(b.Mode)
+		}
+		return s
+	}
+	s := by + " completed" + after(b, " in ")
+	if l := left(b.Outputs, b.Artifacts); len(l) > 0 {
+		s += ", leaving " + few(l, 4)
+	}
+	return s
+}
+
+func after(b *lifecycle.Ended, word string) string {
+	if b.Took <= 0 {
+		return ""
+	}
+	return word + Duration(b.Took)
+}
+
+func interruptedPhrase(r journal.Record, b *lifecycle.Interrupted) string {
+	switch {
+	case b.Then != lifecycle.Repeat:
+		return because(attempt(r)+" was cut off, and a person has to say what became of it", b.Why)
+	case r.Actor != lifecycle.Engine:
+		return because("told that it did not happen, so it is repeated", b.Why)
+	}
+	return because(attempt(r)+" was cut off and is repeated", b.Why)
+}

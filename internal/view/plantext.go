@@ -1,0 +1,27 @@
+package view
+
+import (
+	"io"
+	"strings"
+
+	"github.com/cairn-plan/cairn/internal/lifecycle"
+)
+
+// PlanText writes a run at a glance: its title, what it is for, the tree of its tasks and where it stands.
+func PlanText(w io.Writer, st *lifecycle.State, o TreeOptions) error {
+	o.Frame = -1
+	head := []piece{{plain(st.Name), bold}}
+	if st.Plan.Title != "" {
+		head = append(head, piece{"  " + plain(st.Plan.Title), none})
+	}
+	lines := []string{paint(head, o.Width, o.Color)}
+	if g := st.Plan.Goal; g != nil && g.Objective != "" {
+		lines = append(lines, paint([]piece{{"for: " + plain(g.Objective), dim}}, o.Width, o.Color))
+	}
+	lines = append(lines, "")
+	tree := TreeLines(st, o)
+	last := len(tree) - 1
+	lines = append(append(append(lines, tree[:last]...), ""), tree[last])
+	_, err := io.WriteString(w, strings.Join(lines, "\n")+"\n")
+	return err
+}
