@@ -23,7 +23,7 @@ func ParseDuration(s string) (Duration, error) {
 		if !found {
 			continue
 		}
-		n, err := strconv.ParseUint(head, 10, 16)
+		n, err := strconv.ParseUint(head, 10, 12) // 4,095 weeks fit with room to spare
 		if err != nil {
 			return 0, fmt.Errorf("%q is no duration", s)
 		}
@@ -33,7 +33,7 @@ func ParseDuration(s string) (Duration, error) {
 		return Duration(days), nil
 	}
 	d, err := time.ParseDuration(text)
-	if err != nil || d < 0 {
+	if err != nil || d < 0 || d+days < 0 {
 		return 0, fmt.Errorf("%q is no duration", s)
 	}
 	return Duration(d + days), nil
@@ -105,11 +105,14 @@ func ParseMoney(s string) (Money, error) {
 		return Money{}, fmt.Errorf("%q is no amount of money", s)
 	}
 	whole, frac, _ := strings.Cut(f[0], ".")
+	if whole == "" || strings.Trim(whole+frac, "0123456789") != "" {
+		return Money{}, fmt.Errorf("%q is no amount of money", s)
+	}
 	if len(frac) > 6 {
 		return Money{}, fmt.Errorf("%q has more than six decimals", s)
 	}
 	n, err := strconv.ParseInt(whole+(frac + "000000")[:6], 10, 64)
-	if err != nil || n < 0 || n > 1<<53 {
+	if err != nil || n > 1<<53 {
 		return Money{}, fmt.Errorf("%q is no amount of money", s)
 	}
 	return Money{n, f[1]}, nil

@@ -13,18 +13,17 @@ type Comment struct {
 	Trailing bool   // something stands before it on its line
 }
 
-// Comments lists the comments of a text in order. JSON has none; in a DSL those inside the value of
-// an entry are not found.
+// Comments lists the comments of a text. JSON has none.
 func Comments(form Form, src []byte) []Comment {
 	text := strings.ReplaceAll(strings.TrimPrefix(string(src), "\uFEFF"), "\r\n", "\n")
 	switch form {
 	case YAML:
 		return yamlComments(text)
 	case DSL:
-		r := &dslReader{lines: strings.Split(text, "\n")}
+		r := &dslReader{lines: strings.Split(text, "\n"), noting: true}
 		for ; r.at < len(r.lines); r.at++ {
 			if r.note(); isHeader(r.lines[r.at]) {
-				r.header(r.lines[r.at], "id")
+				r.header(r.lines[r.at], "task")
 			}
 		}
 		return r.comments
@@ -131,7 +130,7 @@ func trailing(line string) int {
 	for i := 0; i < len(line); i++ {
 		c := line[i]
 		switch {
-		case quote == '"' && c == '\\':
+		case quote == '"' && c == '\\', quote == '\'' && strings.HasPrefix(line[i:], "''"):
 			i++
 		case quote != 0:
 			if c == quote {

@@ -11,6 +11,7 @@ type dslReader struct {
 	lines    []string
 	at       int // index of the current line
 	problems []Problem
+	noting   bool // comments are wanted
 	comments []Comment
 }
 
@@ -43,7 +44,7 @@ func readDSL(text string) (Node, []Problem) {
 			}
 			root.Items = append(root.Items, r.header(line, "plan").Items...)
 		default:
-			tasks = append(tasks, r.header(line, "id"))
+			tasks = append(tasks, r.header(line, "task"))
 		}
 	}
 	for _, p := range r.problems {

@@ -202,7 +202,12 @@ func (r *dslReader) criteria(end, col int) Node {
 
 // yaml reads the entry from line first up to end as a map of one key.
 func (r *dslReader) yaml(first, end int, key string) Node {
-	m, problems := readYAML(strings.Join(r.lines[first:end], "\n")+"\n", int32(first))
+	text := strings.Join(r.lines[first:end], "\n") + "\n"
+	for _, c := range r.inside(text) {
+		c.Line += first
+		r.comments = append(r.comments, c)
+	}
+	m, problems := readYAML(text, int32(first))
 	if len(problems) > 0 {
 		r.problems = append(r.problems, problems...)
 		return Node{}
@@ -212,4 +217,12 @@ func (r *dslReader) yaml(first, end int, key string) Node {
 		r.fault(1, fmt.Sprintf("the value of %q cannot be read", key), "write it as YAML, indented under its key")
 	}
 	return v
+}
+
+// inside lists the comments within the value of an entry.
+func (r *dslReader) inside(text string) []Comment {
+	if !r.noting {
+		return nil
+	}
+	return yamlComments(strings.TrimSuffix(text, "\n"))
 }

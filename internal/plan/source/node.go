@@ -105,10 +105,10 @@ func (s *slab) copy(ns []Node) []Node {
 		return nil
 	}
 	if len(ns) > len(s.free) {
-		if len(ns) > s.next/4 && s.next > 0 {
+		if len(ns) > max(s.next/4, 8) {
 			return append(make([]Node, 0, len(ns)), ns...)
 		}
-		s.next = min(max(2*s.next, len(ns), 8), 4096)
+		s.next = min(max(2*s.next, 8), 4096)
 		s.free = make([]Node, s.next)
 	}
 	out := s.free[:len(ns):len(ns)]

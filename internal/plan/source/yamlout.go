@@ -47,6 +47,14 @@ func (w *yamlWriter) head(lines []string, indent int) {
 	}
 }
 
+// noGap drops empty lines at the top, which would part a key from what stands under it.
+func noGap(lines []string) []string {
+	for len(lines) > 0 && lines[0] == "" {
+		lines = lines[1:]
+	}
+	return lines
+}
+
 func (w *yamlWriter) pad(indent int) {
 	for range indent {
 		w.b.WriteByte(' ')
@@ -57,6 +65,9 @@ func (w *yamlWriter) pad(indent int) {
 func (w *yamlWriter) entries(n Node, indent int, started bool) {
 	for i := 0; i < len(n.Items); i += 2 {
 		note := w.notes[&n.Items[i]]
+		if i == 0 {
+			note.Head = noGap(note.Head)
+		}
 		if !started || i > 0 {
 			w.head(note.Head, indent)
 			w.pad(indent)
@@ -112,6 +123,9 @@ func (w *yamlWriter) items(n Node, key string, indent int) {
 	for i := range n.Items {
 		item := &n.Items[i]
 		note := w.notes[item]
+		if i == 0 {
+			note.Head = noGap(note.Head)
+		}
 		w.head(note.Head, indent)
 		inner := item.Kind == Map && len(item.Items) > 0
 		if inner {
