@@ -1,0 +1,49 @@
+package main
+
+import (
+	"context"
+
+	"github.com/cairn-plan/cairn/internal/assembly"
+	"github.com/cairn-plan/cairn/internal/audit"
+	"github.com/cairn-plan/cairn/internal/door/cli"
+	"github.com/cairn-plan/cairn/internal/driver/local"
+	"github.com/cairn-plan/cairn/internal/engine"
+)
+
+// parts hands the command line what it works on. Nothing is opened before a command asks for it.
+func parts(hard <-chan struct{}) cli.Parts {
+	v := version()
+	return cli.Parts{
+		Version: v,
+		Hard:    hard,
+		Open: func(ctx context.Context, home, root string) (*cli.House, error) {
+			return open(ctx, assembly.Options{Home: home, Root: root, Version: v.Number})
+		},
+		Catalogue: func(home string) (cli.Capabilities, error) { return assembly.Capabilities(home) },
+		Examine:   examine,
+	}
+}
+
+func open(ctx context.Context, o assembly.Options) (*cli.House, error) {
+	h, err := assembly.Open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return &cli.House{
+		Engine:  h.Engine,
+		Seal:    h.Sealer.Seal,
+		Sealing: h.Sealer.Background,
+		Driver:  driver,
+		Audit:   func() (audit.Home, error) { return auditHome(h) },
+		Close:   h.Close,
+	}, nil
+}
+
+func driver(d cli.Drive) engine.Driver {
+	return &local.Driver{Workers: d.Workers, Yes: d.Yes, Until: d.Until, Hard: d.Hard, Watch: d.Watch}
+}
+
+func auditHome(h *assembly.House) (audit.Home, error) {
+	v, err := audit.LoadVerifier(audit.KeyPath(h.Home))
+	return audit.Home{Journal: h.Store, Artifacts: h.Artifacts, Ledger: h.Store, Verifier: v, HeadCopy: audit.HeadPath(h.Home)}, err
+}

@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+
+	"github.com/cairn-plan/cairn/internal/artifact"
+	"github.com/cairn-plan/cairn/internal/audit"
+	"github.com/cairn-plan/cairn/internal/capability"
+	"github.com/cairn-plan/cairn/internal/engine"
+	"github.com/cairn-plan/cairn/internal/fault"
+	"github.com/cairn-plan/cairn/internal/journal"
+	"github.com/cairn-plan/cairn/internal/plan"
+)
+
+// Parts is what main hands to this door. Nothing in it is opened before a command asks for it.
+type Parts struct {
+	Version   Version
+	Hard      <-chan struct{} // closed by the second signal: cut off even what must not run twice
+	Open      func(ctx context.Context, home, root string) (*House, error)
+	Catalogue func(home string) (Capabilities, error) // makes no home
+	Examine   func(ctx context.Context, home, root string) []Finding
+	// AddManifest checks a manifest and puts it into the home.
+	AddManifest func(home, file string, text []byte) (capability.Contract, error)
+}
+
+// Capabilities is the catalogue of what can be called.
+type Capabilities interface {
+	plan.Catalogue
+	Lookup(id string) (capability.Contract, capability.Runner, bool)
+	Check(id string, with json.RawMessage) error
+}
+
+// House is an open home.
+type House struct {
+	Engine  *engine.Engine
+	Seal    func(ctx context.Context) error // once
+	Sealing func(ctx context.Context) error // every second until ctx ends
+	Driver  func(Drive) engine.Driver
+	Audit   func() (audit.Home, error)
+	Close   func() error
+}
+
+// Drive says how a run is to be driven.
+type Drive struct {
+	Workers int
+	Yes     string // the actor who answers yes
+	Until   string
+	Hard    <-chan struct{}
+	Watch   func([]journal.Entry)
+}
+
+// Finding is one thing that doctor looked at.
+type Finding struct {
+	What   string `json:"what"`
+	OK     bool   `json:"ok"`
+	Says   string `json:"says"`
+	Remedy string `json:"remedy,omitempty"`
+}
+
+// artifacts is where the home keeps content.
+func (h *House) artifacts() artifact.Store { return h.Engine.Artifacts }
+
+// at finds where a command line stands, with its settings.
+func (a *app) at() (place, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return place{}, fault.Wrap(fault.Invalid, err, "find the current folder").Remedy("change to a folder that exists")
+	}
+	return locate(dir, a.home, a.env)
+}
+
+// open opens the home, making it when it is not there.
+func (a *app) open(ctx context.Context, p place) (*House, error) {
+	return a.parts.Open(ctx, p.home, p.root)
+}
+
+// within runs f in a home that is there already: a command that only reads makes none.
+func (a *app) within(ctx context.Context, f func(place, *House) error) error {
+	p, err := a.at()
+	if err != nil {
+		return err
+	}
+	if !p.hasHome() {
+		return fault.New(fault.NotFound, "there is no home at %s", p.home).
+			Remedy("start a plan with: cairn run FILE, or name the home with --home")
+	}
+	h, err := a.open(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	return f(p, h)
+}
+
+// changing is within for commands that write: what they wrote is sealed at the end.
+func (a *app) changing(ctx context.Context, f func(place, *House) error) error {
+	return a.within(ctx, func(p place, h *House) error {
+		if err := f(p, h); err != nil {
+			return err
+		}
+		return h.Seal(context.WithoutCancel(ctx))
+	})
+}
+
+// hasHome reports whether the home holds a journal.
+func (p place) hasHome() bool {
+	_, err := os.Stat(filepath.Join(p.home, "cairn.db"))
+	return err == nil
+}

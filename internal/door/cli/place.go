@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"cmp"
+	"os"
+	"os/user"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"github.com/cairn-plan/cairn/internal/fault"
+)
+
+// homeName is the folder that makes another folder a project, beside configName and .git.
+const homeName = ".cairn"
+
+// place is where a command works and under which settings: cairn.yaml, then CAIRN_*, then flags.
+type place struct {
+	root    string // the project; tasks run here
+	home    string
+	actor   string // person:NAME
+	workers int    // 0: as the plan says
+}
+
+// locate finds the project upwards from dir and reads its settings.
+func locate(dir, homeFlag string, env func(string) string) (place, error) {
+	root := projectRoot(dir)
+	c, err := readConfig(filepath.Join(root, configName))
+	if err != nil {
+		return place{}, err
+	}
+	p := place{root: root, home: filepath.Join(root, homeName), workers: c.workers}
+	if c.home != "" {
+		p.home = under(root, c.home)
+	}
+	if h := cmp.Or(homeFlag, env("CAIRN_HOME")); h != "" {
+		p.home = under(dir, h)
+	}
+	if w := env("CAIRN_WORKERS"); w != "" {
+		if p.workers, err = strconv.Atoi(w); err != nil || p.workers < 1 {
+			return place{}, fault.New(fault.Invalid, "CAIRN_WORKERS is %q, which is no number above 0", w).Remedy("set it to a number such as 4, or unset it")
+		}
+	}
+	p.actor = person(cmp.Or(env("CAIRN_ACTOR"), c.actor, osUser(env)))
+	return p, nil
+}
+
+// projectRoot is the nearest folder upwards that holds a home, a cairn.yaml or a repository; else dir itself.
+func projectRoot(dir string) string {
+	for at := dir; ; {
+		for _, mark := range []string{homeName, configName, ".git"} {
+			if _, err := os.Stat(filepath.Join(at, mark)); err == nil {
+				return at
+			}
+		}
+		up := filepath.Dir(at)
+		if up == at {
+			return dir
+		}
+		at = up
+	}
+}
+
+func under(base, path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(base, path)
+}
+
+// person is how the journal names somebody: kind and name. Whoever says no kind is a person.
+func person(name string) string {
+	if strings.Contains(name, ":") {
+		return name
+	}
+	return "person:" + name
+}
+
+func osUser(env func(string) string) string {
+	if u, err := user.Current(); err == nil && u.Username != "" {
+		name := u.Username
+		if runtime.GOOS == "windows" { // DOMAIN\name
+			name = name[strings.LastIndex(name, `\`)+1:]
+		}
+		return name
+	}
+	return cmp.Or(env("USER"), env("USERNAME"), "unknown")
+}

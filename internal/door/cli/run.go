@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cairn-plan/cairn/internal/fault"
+)
+
+type runOptions struct {
+	yes     bool
+	until   string
+	workers int
+}
+
+func (o *runOptions) addFlags(c *cobra.Command, a *app) {
+	c.Flags().BoolVar(&o.yes, "yes", false, "answer yes to what you may decide, and complete manual tasks without outputs")
+	c.Flags().StringVar(&o.until, "until", "", "stop when this task is over")
+	c.Flags().IntVar(&o.workers, "workers", 0, "how many tasks run at once (default: as the plan says, else 4)")
+	c.Flags().BoolVar(&a.plain, "plain", false, "print lines instead of a live tree")
+}
+
+func (a *app) runCommand() *cobra.Command {
+	var o runOptions
+	c := &cobra.Command{
+		Use:     "run FILE|PLAN [--yes] [--until TASK] [--workers N] [--plain]",
+		Short:   "carry out a plan file, or go on with a plan",
+		Example: "  cairn run examples/first.yaml\n  cairn run release.yaml --until test\n  cairn run - --json < plan.yaml",
+		Args:    takes(1, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			p, err := a.at()
+			if err != nil {
+				return err
+			}
+			plan, isPlan, err := a.meant(c.Context(), p, args[0])
+			switch {
+			case err != nil:
+				return err
+			case isPlan:
+				return a.within(c.Context(), func(p place, h *House) error {
+					return a.goOn(c.Context(), h, p, plan, o)
+				})
+			}
+			return a.runFile(c.Context(), p, args[0], o)
+		},
+	}
+	o.addFlags(c, a)
+	return c
+}
+
+// meant decides what the argument of run is: a file, or the name of a plan. It is never a goal.
+func (a *app) meant(ctx context.Context, p place, arg string) (plan string, isPlan bool, err error) {
+	info, err := os.Stat(arg)
+	if arg == fromStdin || err == nil && !info.IsDir() {
+		return "", false, nil
+	}
+	if strings.ContainsAny(arg, " \t\n") {
+		return "", false, fault.New(fault.Invalid, "%q reads like a goal, and this version does not plan from goals yet", arg).
+			Remedy("write the plan into a file and name it: cairn run FILE")
+	}
+	if filepath.Base(arg) != arg || slices.Contains(planEndings, filepath.Ext(arg)) || !p.hasHome() {
+		return "", false, nil
+	}
+	err = a.within(ctx, func(_ place, h *House) error {
+		head, err := h.Engine.Journal.Head(ctx, arg)
+		isPlan = head.Seq > 0
+		return err
+	})
+	if err == nil && !isPlan && info == nil {
+		return "", false, fault.New(fault.NotFound, "%s is neither a file nor a plan", arg).Remedy("see the plans with: cairn list")
+	}
+	return arg, isPlan, err
+}
+
+// runFile checks a plan file and only then opens the home, so that a bad one leaves it as it was.
+func (a *app) runFile(ctx context.Context, p place, name string, o runOptions) error {
+	caps, err := a.parts.Catalogue(p.home)
+	if err != nil {
+		return err
+	}
+	r, err := readPlan(name, a.io.In, caps)
+	if err != nil {
+		return err
+	}
+	if !a.json {
+		if err := r.tell(a.io.Err, false); err != nil {
+			return err
+		}
+	}
+	if err := r.err(); err != nil {
+		return err
+	}
+	h, err := a.open(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	plan, err := h.Engine.Submit(ctx, r.plan, filepath.ToSlash(name), p.actor)
+	if err != nil {
+		return err
+	}
+	if plan != r.plan.Name && !a.json {
+		fmt.Fprintf(a.io.Err, "plan %s is finished already; this run is %s\n", r.plan.Name, plan)
+	}
+	return a.drive(ctx, h, p, plan, o)
+}

@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cairn-plan/cairn/internal/engine"
+	"github.com/cairn-plan/cairn/internal/journal"
+	"github.com/cairn-plan/cairn/internal/view"
+)
+
+type showOptions struct {
+	plan string
+	task string
+}
+
+func (a *app) showCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:               "show PLAN [TASK]",
+		Short:             "show a plan, or one task, and where it stands",
+		Example:           "  cairn show first\n  cairn show first report\n  cairn show first --json",
+		Args:              takes(1, 2),
+		ValidArgsFunction: a.completePlan,
+		RunE: func(c *cobra.Command, args []string) error {
+			o := showOptions{plan: args[0]}
+			if len(args) == 2 {
+				o.task = args[1]
+			}
+			return a.within(c.Context(), func(_ place, h *House) error {
+				return runShow(c.Context(), h.Engine, o, a.out())
+			})
+		},
+	}
+}
+
+func runShow(ctx context.Context, e *engine.Engine, o showOptions, out Out) error {
+	st, _, err := e.Load(ctx, o.plan)
+	if err != nil {
+		return err
+	}
+	if o.task != "" {
+		if _, ok := st.Task(o.task); !ok {
+			return noTask(st, o.task)
+		}
+	}
+	switch {
+	case out.JSON && o.task != "":
+		return writeTask(st, o.task, out)
+	case out.JSON:
+		b, err := view.PlanJSON(st)
+		if err != nil {
+			return err
+		}
+		_, err = out.Write(append(b, '\n'))
+		return err
+	}
+	records, err := recordsOf(ctx, e, o.plan)
+	if err != nil {
+		return err
+	}
+	if o.task != "" {
+		return view.TaskText(out, st, records, o.task)
+	}
+	return view.PlanText(out, st, view.TreeOptions{Width: out.Width, Color: out.Color, Times: view.TimesOf(records)})
+}
+
+// recordsOf reads a plan's records with their times in the reader's zone.
+func recordsOf(ctx context.Context, e *engine.Engine, name string) ([]journal.Record, error) {
+	var all []journal.Record
+	for r, err := range e.Records(ctx, name, 0) {
+		if err != nil {
+			return nil, err
+		}
+		r.Time = r.Time.Local()
+		all = append(all, r)
+	}
+	return all, nil
+}
+
+// lastRecord is the time of the record at the head.
+func lastRecord(ctx context.Context, e *engine.Engine, name string, head journal.Head) (t time.Time, err error) {
+	for r, err := range e.Records(ctx, name, head.Seq-1) {
+		if err != nil {
+			return t, err
+		}
+		t = r.Time
+	}
+	return t, nil
+}
+
+// some lists a few names.
+func some(names []string) string {
+	const most = 5
+	if len(names) > most {
+		return strings.Join(names[:most], ", ") + ", ..."
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cairn-plan/cairn/internal/engine"
+	"github.com/cairn-plan/cairn/internal/fault"
+	"github.com/cairn-plan/cairn/internal/lifecycle"
+)
+
+// done is what a command to a plan came to.
+type done struct {
+	Plan    string              `json:"plan"`
+	Task    string              `json:"task,omitempty"`
+	Did     string              `json:"did"`
+	State   lifecycle.PlanState `json:"state,omitempty"`
+	Running bool                `json:"running"` // a process carries the plan out at this moment
+}
+
+// steering makes a command that asks something of a plan.
+func (a *app) steering(c *cobra.Command, did string, ask func(args []string) (engine.Command, error)) *cobra.Command {
+	c.ValidArgsFunction = a.completePlan
+	c.RunE = func(c *cobra.Command, args []string) error {
+		command, err := ask(args)
+		if err != nil {
+			return err
+		}
+		return a.changing(c.Context(), func(p place, h *House) error {
+			return runSteer(c.Context(), h, p.actor, args[0], command, did, a.out())
+		})
+	}
+	return c
+}
+
+// runSteer gives a plan a command and says how it stands then.
+func runSteer(ctx context.Context, h *House, actor, name string, c engine.Command, did string, out Out) error {
+	if c.Task != "" {
+		st, _, err := h.Engine.Load(ctx, name)
+		if err != nil {
+			return err
+		}
+		if _, ok := st.Task(c.Task); !ok {
+			return noTask(st, c.Task)
+		}
+	}
+	if err := h.Engine.Do(ctx, name, actor, c); err != nil {
+		return err
+	}
+	st, _, err := h.Engine.Load(ctx, name)
+	if err != nil {
+		return err
+	}
+	return tellDone(out, done{Plan: name, Task: c.Task, Did: did, State: st.State(), Running: !st.Phase.Over() && held(h, name)})
+}
+
+func tellDone(out Out, d done) error {
+	if out.JSON {
+		return out.print(d)
+	}
+	what := "plan " + d.Plan
+	if d.Task != "" {
+		what = fmt.Sprintf("task %s of plan %s", d.Task, d.Plan)
+	}
+	fmt.Fprintf(out, "%s: %s\n", what, d.Did)
+	switch {
+	case d.State.Over():
+	case d.Running:
+		fmt.Fprintf(out, "follow it with: cairn watch %s\n", d.Plan)
+	default:
+		fmt.Fprintf(out, "go on with: cairn resume %s\n", d.Plan)
+	}
+	return nil
+}
+
+// addWhy adds the reason that a decision is recorded with.
+func addWhy(c *cobra.Command, why *string) {
+	c.Flags().StringVar(why, "why", "", "the reason, which is recorded")
+}
+
+// reason refuses a decision without one.
+func reason(why, command string) error {
+	if strings.TrimSpace(why) == "" {
+		return fault.New(fault.Invalid, "%s wants a reason", command).Remedy("add --why TEXT; it is kept in the journal")
+	}
+	return nil
+}
