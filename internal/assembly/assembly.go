@@ -39,6 +39,8 @@ type House struct {
 	Artifacts    *disk.Store
 	Capabilities *capability.Registry
 	Sealer       *audit.Sealer
+
+	verifier *audit.Verifier
 }
 
 // Open opens a home, making it when it is not there.
@@ -79,6 +81,7 @@ func (h *House) furnish(o Options) error {
 	if err != nil {
 		return err
 	}
+	h.verifier = key.Verifier
 	h.Sealer = audit.NewSealer(h.Store, key, audit.HeadPath(h.Home), o.Now)
 	host, err := os.Hostname()
 	if err != nil {
@@ -118,4 +121,9 @@ func (h *House) publish(name string, spec []byte) error {
 func (h *House) Close() error {
 	process.Close()
 	return h.Store.Close()
+}
+
+// Audit is the home as verification reads it: below the engine, past every wrapper.
+func (h *House) Audit() audit.Home {
+	return audit.Home{Journal: h.Store, Artifacts: h.Artifacts, Ledger: h.Store, Verifier: h.verifier, HeadCopy: audit.HeadPath(h.Home)}
 }

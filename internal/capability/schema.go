@@ -21,6 +21,8 @@ type schema struct {
 	root  *jsonschema.Schema
 	whole *jsonschema.Resolved
 
+	nothing func() []string // what is wrong with giving nothing, which most calls of small tools do
+
 	mu    sync.Mutex
 	parts map[string]*jsonschema.Resolved // one property each, made when first needed
 }
@@ -43,7 +45,9 @@ func compileSchema(raw json.RawMessage) (*schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &schema{root: root, whole: whole, parts: map[string]*jsonschema.Resolved{}}, nil
+	s := &schema{root: root, whole: whole, parts: map[string]*jsonschema.Resolved{}}
+	s.nothing = sync.OnceValue(func() []string { return s.findings(json.RawMessage("{}"), false) })
+	return s, nil
 }
 
 // part is the schema of an object that has this one property and no duties.
@@ -68,7 +72,7 @@ func (s *schema) part(name string) (*jsonschema.Resolved, error) {
 // reference is not judged.
 func (s *schema) findings(raw json.RawMessage, open bool) []string {
 	if len(bytes.TrimSpace(raw)) == 0 {
-		raw = json.RawMessage("{}")
+		return s.nothing()
 	}
 	var given map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &given); err != nil || given == nil {

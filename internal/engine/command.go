@@ -37,9 +37,9 @@ const (
 // heldWait is how long a command waits for the process that holds the plan.
 const heldWait = 10 * time.Second
 
-// Do carries a command out: through the holder's mailbox when another process has the plan, else at once.
+// Do carries a command out: at once when nobody holds the plan, else through the mailbox of whoever does.
 func (e *Engine) Do(ctx context.Context, name, actor string, c Command) error {
-	r, err := e.Open(ctx, name)
+	r, err := e.open(ctx, name)
 	if fault.Is(err, fault.Conflict) {
 		return e.post(ctx, name, actor, c)
 	}
@@ -47,12 +47,17 @@ func (e *Engine) Do(ctx context.Context, name, actor string, c Command) error {
 		return err
 	}
 	defer r.Close()
+	return r.obey(ctx, c, actor)
+}
+
+// obey takes one command with no driver at hand.
+func (r *Run) obey(ctx context.Context, c Command, actor string) error {
 	f, err := r.FactFor(c, actor)
 	if err != nil {
 		return err
 	}
 	if f.Kind == lifecycle.PlanResumed {
-		return fault.New(fault.Conflict, "nobody carries plan %s out", name).Remedy("go on with: cairn resume %s", name)
+		return fault.New(fault.Conflict, "nobody carries plan %s out", r.State.Name).Remedy("go on with: cairn resume %s", r.State.Name)
 	}
 	// Whoever held the plan is gone. Nothing may start that nobody would carry out.
 	if r.State.Tended && !r.State.Phase.Over() {
@@ -63,9 +68,11 @@ func (e *Engine) Do(ctx context.Context, name, actor string, c Command) error {
 	if _, _, err := r.Step(f); err != nil {
 		return err
 	}
-	return e.Journal.Append(ctx, r.takePending())
+	return r.engine.Journal.Append(ctx, r.takePending())
 }
 
+// post leaves a command in the mailbox and waits for its answer. The holder may be gone before it looks; then
+// this process takes the commands that wait, its own among them.
 func (e *Engine) post(ctx context.Context, name, actor string, c Command) error {
 	body, err := json.Marshal(c)
 	if err != nil {
@@ -75,25 +82,62 @@ func (e *Engine) post(ctx context.Context, name, actor string, c Command) error 
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, heldWait)
-	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for {
+	for deadline := time.Now().Add(heldWait); ; {
 		got, err := e.Mailbox.Result(ctx, id)
-		if err == nil && got.Done {
-			if got.Code != "" {
-				return fault.New(fault.Code(got.Code), "%s", got.Result)
-			}
+		switch {
+		case err != nil:
+			return err
+		case got.Done && got.Code != "":
+			return fault.New(fault.Code(got.Code), "%s", got.Result)
+		case got.Done:
 			return nil
+		case time.Now().After(deadline):
+			return fault.New(fault.Conflict, "the process that holds plan %s has not taken the command yet", name).
+				Remedy("it is kept and will be taken; see: cairn log %s", name)
 		}
 		select {
 		case <-ctx.Done():
-			return fault.New(fault.Conflict, "the process that holds plan %s has not taken the command yet", name).
-				Remedy("it is kept and will be taken; see: cairn log %s", name)
+			return ctx.Err()
 		case <-tick.C:
 		}
+		if r, err := e.open(ctx, name); err == nil {
+			err = r.empty(ctx)
+			r.Close()
+			if err != nil {
+				return err
+			}
+		}
 	}
+}
+
+// empty takes every command that waits.
+func (r *Run) empty(ctx context.Context) error {
+	box := r.engine.Mailbox
+	cmds, err := box.Pending(ctx, r.State.Name)
+	if err != nil {
+		return err
+	}
+	for _, m := range cmds {
+		var c Command
+		err := json.Unmarshal(m.Body, &c)
+		if err == nil {
+			err = r.obey(ctx, c, m.Actor)
+		}
+		if err := Answer(ctx, box, m.ID, err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Answer tells whoever posted a command what became of it.
+func Answer(ctx context.Context, box journal.Mailbox, id int64, err error) error {
+	if err == nil {
+		return box.Resolve(ctx, id, "", "ok")
+	}
+	return box.Resolve(ctx, id, string(fault.CodeOf(err)), err.Error())
 }
 
 // FactFor makes the fact that a command comes to where the plan stands now.

@@ -39,8 +39,25 @@ func newRun(e *Engine, st *lifecycle.State, head journal.Head, release func()) *
 	return &Run{State: st, engine: e, head: head, release: release, items: itemCache{engine: e, lists: map[digest.ID][]json.RawMessage{}}}
 }
 
+// openWait is how long Open waits for a claim: a command that is being taken holds the plan for a moment.
+const openWait = 500 * time.Millisecond
+
 // Open claims a plan and folds it. The claim ends with Close, or with the process.
 func (e *Engine) Open(ctx context.Context, name string) (*Run, error) {
+	for deadline := time.Now().Add(openWait); ; {
+		r, err := e.open(ctx, name)
+		if !fault.Is(err, fault.Conflict) || time.Now().After(deadline) {
+			return r, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+func (e *Engine) open(ctx context.Context, name string) (*Run, error) {
 	head, err := e.Journal.Head(ctx, name)
 	if err != nil {
 		return nil, err

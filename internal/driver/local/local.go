@@ -46,6 +46,7 @@ type message struct {
 // attempt is a piece of work under way.
 type attempt struct {
 	work   engine.Work
+	ctx    context.Context
 	cancel context.CancelCauseFunc
 }
 
@@ -61,6 +62,7 @@ type drive struct {
 	running  map[string]*attempt
 	timers   map[string]*time.Timer
 	stopping bool
+	jobs     chan *attempt
 	over     chan struct{}
 	wg       sync.WaitGroup
 }
@@ -74,7 +76,7 @@ type reply struct {
 // Drive implements engine.Driver. It returns nil when the plan is over or all that is left needs a person, and
 // fault.Interrupted when ctx ended it with its state saved.
 func (d *Driver) Drive(ctx context.Context, r *engine.Run) error {
-	v := &drive{Driver: *d, run: r, inbox: make(chan message, 256), wrote: make(chan error, 1), over: make(chan struct{}),
+	v := &drive{Driver: *d, run: r, inbox: make(chan message, 256), wrote: make(chan error, 1), over: make(chan struct{}), jobs: make(chan *attempt),
 		running: map[string]*attempt{}, timers: map[string]*time.Timer{}, durable: r.Head().Seq}
 	if v.Poll == 0 {
 		v.Poll = 100 * time.Millisecond
@@ -217,12 +219,8 @@ func (v *drive) refuse(m message, err error) {
 }
 
 func (v *drive) resolve(id int64, err error) {
-	code, text := "", "ok"
-	if err != nil {
-		code, text = string(fault.CodeOf(err)), err.Error()
-	}
 	// The command is done either way; whoever posted it reads the journal when this cannot be told.
-	_ = v.run.Engine().Mailbox.Resolve(context.Background(), id, code, text)
+	_ = engine.Answer(context.Background(), v.run.Engine().Mailbox, id, err)
 }
 
 // answer says yes where the caller asked for that.
@@ -281,15 +279,30 @@ func (v *drive) launch() {
 }
 
 func (v *drive) begin(w engine.Work) {
-	ctx, cancel := context.WithCancelCause(context.Background())
-	a := &attempt{work: w, cancel: cancel}
+	a := &attempt{work: w}
+	a.ctx, a.cancel = context.WithCancelCause(context.Background())
 	v.running[w.Task] = a
-	v.wg.Add(1)
-	go func() {
-		defer v.wg.Done()
-		f, ok := v.run.Perform(ctx, w, reporter{v})
+	select {
+	case v.jobs <- a:
+	default:
+		v.wg.Add(1)
+		go v.worker(a)
+	}
+}
+
+// worker performs one attempt after another. A goroutine that stays has its stack grown already, which for short
+// work is most of the cost.
+func (v *drive) worker(a *attempt) {
+	defer v.wg.Done()
+	for {
+		f, ok := v.run.Perform(a.ctx, a.work, reporter{v})
 		v.send(message{fact: f, done: a, stopped: !ok})
-	}()
+		select {
+		case a = <-v.jobs:
+		case <-v.over:
+			return
+		}
+	}
 }
 
 // send delivers a message, unless nobody takes messages any more.

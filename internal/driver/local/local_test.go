@@ -295,14 +295,17 @@ tasks:
   - {id: wait, uses: hang}
 `)
 	ctx, cancel := context.WithCancel(context.Background())
+	r, err := b.engine.Open(ctx, name)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var wg sync.WaitGroup
-	wg.Add(1)
-	go func() {
-		defer wg.Done()
-		if _, err := b.driveCtx(ctx, name, &local.Driver{Poll: time.Millisecond}); !fault.Is(err, fault.Interrupted) {
+	wg.Go(func() {
+		defer r.Close()
+		if err := (&local.Driver{Poll: time.Millisecond}).Drive(ctx, r); !fault.Is(err, fault.Interrupted) {
 			t.Errorf("the drive ended with %v", err)
 		}
-	}()
+	})
 	do := func(actor string, c engine.Command) error {
 		deadline := time.Now().Add(5 * time.Second)
 		for {
@@ -647,4 +650,32 @@ func TestTwoProcessesOnOnePlan(t *testing.T) {
 		t.Errorf("a plan was opened twice: %v", err)
 	}
 	r.Close()
+}
+
+func TestCommandsOfManyProcessesAreAllTaken(t *testing.T) {
+	b := newBench(t)
+	var yaml strings.Builder
+	yaml.WriteString("plan: many\ntasks:\n")
+	for i := range 12 {
+		fmt.Fprintf(&yaml, "  - {id: t%d}\n", i)
+	}
+	name := b.submit(yaml.String())
+	if _, err := b.drive(name, &local.Driver{}); err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for i := range 12 {
+		wg.Go(func() {
+			c := engine.Command{Name: engine.Complete, Task: fmt.Sprint("t", i)}
+			if err := b.engine.Do(context.Background(), name, "person:ann", c); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	st, _, err := b.engine.Load(context.Background(), name)
+	if err != nil || st.Phase != lifecycle.PlanCompleted {
+		t.Error(err, statuses(st))
+	}
+	b.sound(name, st)
 }
