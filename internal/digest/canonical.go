@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -85,18 +86,22 @@ func appendValue(dst []byte, v any) ([]byte, error) {
 const maxExact = 1 << 53
 
 func appendNumber(dst []byte, n json.Number) ([]byte, error) {
-	if i, err := strconv.ParseInt(string(n), 10, 64); err == nil {
-		if i > maxExact || i < -maxExact {
-			return nil, fault.New(fault.Invalid, "the integer %s is beyond what JSON carries exactly", n).
-				Remedy("write it as a string")
-		}
+	if i, err := strconv.ParseInt(string(n), 10, 64); err == nil && i <= maxExact && i >= -maxExact {
 		return strconv.AppendInt(dst, i, 10), nil
 	}
 	f, err := strconv.ParseFloat(string(n), 64)
 	if err != nil || math.IsInf(f, 0) {
 		return nil, fault.New(fault.Invalid, "the number %s is out of range", n).Remedy("write it as a string")
 	}
-	return appendFloat(dst, f), nil
+	start := len(dst)
+	dst = appendFloat(dst, f)
+	// A whole number that a double rounds is refused; one that it holds, such as our own
+	// 100000000000000000 for 1e17, is not.
+	if !strings.ContainsAny(string(n), ".eE") && string(dst[start:]) != string(n) {
+		return nil, fault.New(fault.Invalid, "the integer %s is beyond what JSON carries exactly", n).
+			Remedy("write it as a string")
+	}
+	return dst, nil
 }
 
 // appendFloat writes f as ECMAScript's Number::toString does.

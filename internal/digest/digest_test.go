@@ -16,6 +16,7 @@ func TestCanonicalizeVectors(t *testing.T) {
 				`"string":"€$\u000f\nA'B\"\\\\\"/"}`},
 		{`{"\u20ac":"Euro","\r":"CR","\ufb33":"Dalet","1":"One","\ud83d\ude00":"Smiley","\u0080":"Control","\u00f6":"O"}`,
 			"{\"\\r\":\"CR\",\"1\":\"One\",\"\u0080\":\"Control\",\"ö\":\"O\",\"€\":\"Euro\",\"😀\":\"Smiley\",\"\ufb33\":\"Dalet\"}"},
+		{`[1e17,100000000000000000,9223372036854776000]`, `[100000000000000000,100000000000000000,9223372036854776000]`},
 		{` [ 56 , { "d" : true , "10" : null , "1" : [ ] } ] `, `[56,{"1":[],"10":null,"d":true}]`},
 	} {
 		got, err := Canonicalize([]byte(tc.in))
@@ -43,7 +44,7 @@ func TestNumbersAsECMAScriptWritesThem(t *testing.T) {
 }
 
 func TestCanonicalizeRefuses(t *testing.T) {
-	for _, in := range []string{`9007199254740993`, `-9223372036854775808`, `1e400`, `{} {}`, `{`, ``, `nul`} {
+	for _, in := range []string{`9007199254740993`, `-9223372036854775808`, `12345678901234567890`, `1e400`, `{} {}`, `{`, ``, `nul`} {
 		if got, err := Canonicalize([]byte(in)); err == nil {
 			t.Errorf("%s was accepted as %s", in, got)
 		}
