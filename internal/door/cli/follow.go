@@ -65,23 +65,6 @@ func writeRecord(w io.Writer, e journal.Entry) {
 	fmt.Fprintf(w, "%s,\"hash\":%q}\n", e.Bytes[:len(e.Bytes)-1], e.Hash.String())
 }
 
-// told lists the kinds that are worth a line; the rest is in the journal.
-var told = map[journal.Kind]bool{
-	lifecycle.PlanStarted: true, lifecycle.PlanResumed: true, lifecycle.PlanPaused: true, lifecycle.PlanCancelled: true,
-	lifecycle.PlanRetried: true, lifecycle.PlanEnded: true, lifecycle.TaskStarted: true, lifecycle.TaskEnded: true,
-	lifecycle.TaskInterrupted: true, lifecycle.TaskJudged: true, lifecycle.TaskWaiting: true, lifecycle.TaskRetried: true,
-	lifecycle.TaskRecovering: true, lifecycle.TaskReopened: true, lifecycle.TaskSettled: true, lifecycle.GateOpened: true,
-	lifecycle.GateDecided: true,
-}
-
-// writeLine tells a record on one line if it is worth one.
-func writeLine(w io.Writer, e journal.Entry) {
-	if r, err := journal.Decode(e); err == nil && told[r.Kind] {
-		r.Time = r.Time.Local()
-		fmt.Fprintln(w, view.LogLine(r))
-	}
-}
-
 // pollEvery is how often a plan that another process carries out is looked at.
 const pollEvery = 100 * time.Millisecond
 

@@ -9,7 +9,7 @@ import (
 func (a *app) retryCommand() *cobra.Command {
 	var why string
 	c := &cobra.Command{
-		Use:   "retry PLAN [TASK] --why TEXT",
+		Use:   "retry PLAN [TASK] [--why TEXT]",
 		Short: "try again what failed, or a cut-off task that is known not to have happened",
 		Long: "Without TASK, a plan that failed tries again everything that failed. With TASK, a task that must not run twice and\n" +
 			"was cut off runs again: you found out that it did not take effect.",
@@ -22,6 +22,6 @@ func (a *app) retryCommand() *cobra.Command {
 		if len(args) == 2 {
 			cmd.Task = args[1]
 		}
-		return cmd, reason(why, "retry")
+		return cmd, nil
 	})
 }

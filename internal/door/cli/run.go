@@ -106,7 +106,7 @@ func (a *app) runFile(ctx context.Context, p place, name string, o runOptions) e
 		return err
 	}
 	if plan != r.plan.Name && !a.json {
-		fmt.Fprintf(a.io.Err, "plan %s is finished already; this run is %s\n", r.plan.Name, plan)
+		fmt.Fprintf(a.io.Err, "plan %s is over; this run is %s\n", r.plan.Name, plan)
 	}
 	return a.drive(ctx, h, p, plan, o)
 }
