@@ -56,7 +56,7 @@ func Contract() capability.Contract {
 		CostTier:    1,
 		Provider:    "builtin",
 		Examples: []capability.Example{
-			{Says: "Hand a result on", With: json.RawMessage(`{"run": "noop(outputs=start) -> first; noop(outputs=first) -> second", "start": {"n": 1}}`)},
+			{Says: "Hand a result on", With: json.RawMessage(`{"run": "noop(outputs=start) -> first; noop(outputs=first) -> second", "start": {"found": {"n": 1}}}`)},
 		},
 	}
 }
