@@ -159,7 +159,7 @@ tasks:
   - {id: fan, uses: shell, needs: [list], each: "${list.n}", run: 'echo item ${item} ${inputs.greeting}'}
   - {id: sum, uses: noop, needs: [fan], with: {outputs: {all: "${fan.stdout}"}}, expect: ["size(outputs.all) == 3"]}
   - {id: big, uses: shell, run: 'head -c 9000 /dev/zero | tr "\0" x'}
-  - {id: file, uses: file.write, with: {path: out/note.txt, content: "hello\n"}}
+  - {id: file, uses: file.write, with: {path: out/note.txt, text: "hello\n"}}
   - {id: back, uses: file.read, needs: [file], with: {path: out/note.txt}}
   - {id: flaky, uses: shell, run: 'test -e flaky || { touch flaky; exit 1; }', retry: {times: 3, backoff: 1ms..4ms}}
   - id: broken
@@ -179,7 +179,7 @@ tasks:
       - {id: two, uses: ledger.pay, needs: [one]}
   - {id: pay, uses: ledger.pay, locks: [db]}
   - {id: pays, uses: ledger.pay, each: "[1,2]", expect: ['outputs.receipt != ""']}
-  - {id: piped, run: 'file.read(path="plan.yaml") -> text; noop(outputs=text) -> y'}
+  - {id: piped, needs: [file], run: 'file.read(path="out/note.txt") -> text; noop(outputs=text) -> y'}
   - {id: read, title: A person reads it, needs: [back]}
   - {id: gate, kind: gate, needs: [read], checks: ['outputs_of.back.text == "hello\n"', looks right]}
   - {id: good, uses: shell, needs: [gate], run: echo good, expect: [{judge: it is good}]}
