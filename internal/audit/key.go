@@ -54,7 +54,10 @@ func LoadKey(path string) (*Key, error) {
 	if err != nil {
 		return nil, err
 	}
-	return k, k.matchVerifier()
+	if err := k.matchVerifier(); err != nil {
+		return nil, err
+	}
+	return k, nil
 }
 
 // LoadVerifier reads the verifier of the key at path and makes nothing.

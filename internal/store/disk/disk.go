@@ -9,6 +9,7 @@ package disk
 import (
 	"context"
 	"errors"
+	"hash"
 	"io"
 	"io/fs"
 	"iter"
@@ -152,17 +153,14 @@ func (s *Store) listDir(dir string, yield func(artifact.Blob, error) bool) bool 
 type reader struct {
 	file *os.File
 	id   digest.ID
-	sum  interface {
-		io.Writer
-		Sum([]byte) []byte
-	}
+	sum  hash.Hash
 }
 
 func (r *reader) Read(p []byte) (int, error) {
 	n, err := r.file.Read(p)
-	r.sum.Write(p[:n])
-	if err == io.EOF {
-		if got := digest.ID(r.sum.Sum(nil)); got != r.id {
+	_, _ = r.sum.Write(p[:n]) // a hash takes everything
+	if errors.Is(err, io.EOF) {
+		if got := digest.From(r.sum); got != r.id {
 			return n, fault.New(fault.Tampered, "the artifact %s was altered on disk: its content has the hash %s", r.id, got.Short()).
 				Remedy("put %s back from a copy, or run the task that made it again", r.file.Name())
 		}

@@ -25,35 +25,46 @@ func chain(plan string, head journal.Head, n int) []journal.Entry {
 	return out
 }
 
-// rawLoop is the yardstick: the same rows and bytes through database/sql, as plainly as SQLite can
-// be used durably. It answers rows a second.
-func rawLoop(b *testing.B, entries []journal.Entry, group int) float64 {
+// raw is the yardstick: the same rows and bytes through database/sql, with a prepared statement, as
+// plainly as SQLite can be used durably.
+type raw struct {
+	db     *sql.DB
+	insert *sql.Stmt
+	rows   int
+	plans  map[string]int
+}
+
+func newRaw(b *testing.B) *raw {
 	b.Helper()
 	s := open(b, b.TempDir()) // for the schema
-	path := s.path
 	if err := s.Close(); err != nil {
 		b.Fatal(err)
 	}
-	db, err := sql.Open("sqlite", uri(path)+"?_pragma=synchronous(2)&_txlock=immediate")
+	db, err := sql.Open("sqlite", uri(s.path)+"?_pragma=synchronous(2)&_txlock=immediate")
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer db.Close()
+	b.Cleanup(func() { db.Close() })
 	db.SetMaxOpenConns(1)
 	insert, err := db.Prepare(insertOne)
 	if err != nil {
 		b.Fatal(err)
 	}
-	start := time.Now()
+	return &raw{db: db, insert: insert, plans: map[string]int{}}
+}
+
+// write commits entries in groups.
+func (r *raw) write(b *testing.B, entries []journal.Entry, group int) {
 	for i := 0; i < len(entries); i += group {
-		tx, err := db.Begin()
+		tx, err := r.db.Begin()
 		if err != nil {
 			b.Fatal(err)
 		}
-		row := tx.Stmt(insert)
+		row := tx.Stmt(r.insert)
 		for j := i; j < min(i+group, len(entries)); j++ {
 			e := &entries[j]
-			if _, err := row.Exec(j+1, 1, int64(e.Seq), e.Hash[:], e.Bytes); err != nil {
+			r.rows++
+			if _, err := row.Exec(r.rows, r.plans[e.Plan], int64(e.Seq), e.Hash[:], e.Bytes); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -61,44 +72,62 @@ func rawLoop(b *testing.B, entries []journal.Entry, group int) float64 {
 			b.Fatal(err)
 		}
 	}
-	return float64(len(entries)) / time.Since(start).Seconds()
 }
 
-// BenchmarkAppend reports the store's rate beside the raw loop's, measured in the same run, and
-// their ratio.
+// BenchmarkAppend takes turns with the raw loop, so that both have the same weather, and reports
+// both rates and their ratio. An operation is one row.
 func BenchmarkAppend(b *testing.B) {
 	for _, bc := range []struct {
 		callers, batch int
-		raw            int // rows a commit of the raw loop
-	}{{1, 1, 1}, {64, 1, 256}, {1, 256, 256}, {4, 64, 256}} {
+		group          int // rows a commit of the raw loop: the most that the callers can fill
+	}{{1, 1, 1}, {64, 1, 64}, {1, 256, 256}, {4, 64, 256}} {
 		b.Run(fmt.Sprintf("callers=%d/batch=%d", bc.callers, bc.batch), func(b *testing.B) {
-			rows := max(b.N, bc.callers*bc.batch)
+			turn := 8 * bc.callers * bc.batch // rows of one turn
+			turns := (b.N + turn - 1) / turn
 			chains := make([][]journal.Entry, bc.callers)
+			s, r := open(b, b.TempDir()), newRaw(b)
 			for i := range chains {
-				chains[i] = chain(fmt.Sprint("plan-", i), journal.Head{}, (rows/bc.callers+bc.batch-1)/bc.batch*bc.batch)
+				name := fmt.Sprint("plan-", i)
+				r.plans[name] = i + 1
+				chains[i] = chain(name, journal.Head{}, turns*turn/bc.callers)
 			}
-			s := open(b, b.TempDir())
+			var ours, theirs time.Duration
 			b.ResetTimer()
-			start := time.Now()
-			var wg sync.WaitGroup
-			for _, entries := range chains {
-				wg.Go(func() {
-					for i := 0; i < len(entries); i += bc.batch {
-						if err := s.Append(context.Background(), entries[i:i+bc.batch]); err != nil {
-							b.Error(err)
-							return
-						}
+			for n := range turns {
+				own := turn / bc.callers
+				start := time.Now()
+				var wg sync.WaitGroup
+				for _, entries := range chains {
+					wg.Go(func() { appendInBatches(b, s, entries[n*own:(n+1)*own], bc.batch) })
+				}
+				wg.Wait()
+				ours += time.Since(start)
+				b.StopTimer()
+				rows := make([]journal.Entry, 0, turn)
+				for i := 0; i < own; i += bc.batch { // in the order in which the callers come
+					for _, entries := range chains {
+						rows = append(rows, entries[n*own+i:n*own+i+bc.batch]...)
 					}
-				})
+				}
+				start = time.Now()
+				r.write(b, rows, bc.group)
+				theirs += time.Since(start)
+				b.StartTimer()
 			}
-			wg.Wait()
-			b.StopTimer()
-			rate := float64(len(chains)*len(chains[0])) / time.Since(start).Seconds()
-			raw := rawLoop(b, chain("plan", journal.Head{}, rows), bc.raw)
-			b.ReportMetric(rate, "rows/s")
-			b.ReportMetric(raw, "raw-rows/s")
-			b.ReportMetric(rate/raw, "ratio")
+			rows := float64(turns * turn)
+			b.ReportMetric(rows/ours.Seconds(), "rows/s")
+			b.ReportMetric(rows/theirs.Seconds(), "raw-rows/s")
+			b.ReportMetric(theirs.Seconds()/ours.Seconds(), "ratio")
 		})
+	}
+}
+
+func appendInBatches(b *testing.B, s *Store, entries []journal.Entry, batch int) {
+	for i := 0; i < len(entries); i += batch {
+		if err := s.Append(context.Background(), entries[i:i+batch]); err != nil {
+			b.Error(err)
+			return
+		}
 	}
 }
 

@@ -124,7 +124,7 @@ func (c *conn) query(sql string, args []any, row func([]value) bool) error {
 	for {
 		if err := rows.Next(s.row); err != nil {
 			rows.Close()
-			if err == io.EOF {
+			if errors.Is(err, io.EOF) {
 				return nil
 			}
 			return err

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -426,5 +427,38 @@ func TestClosed(t *testing.T) {
 	}
 	if _, err := s.Head(t.Context(), "a"); err == nil {
 		t.Error("a closed store answered")
+	}
+}
+
+// TestCloseWaits closes a store amid appends: each of them is either there or was refused.
+func TestCloseWaits(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir)
+	const writers = 8
+	wrote := make([]int, writers)
+	started := make(chan struct{}, writers)
+	var wg sync.WaitGroup
+	for i := range writers {
+		wg.Go(func() {
+			entries := journaltest.Chain(fmt.Sprint("p", i), journal.Head{}, 2000)
+			for j := range entries {
+				if s.Append(context.Background(), entries[j:j+1]) != nil {
+					return
+				}
+				if wrote[i]++; j == 3 {
+					started <- struct{}{}
+				}
+			}
+		})
+	}
+	for range writers {
+		<-started
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	wg.Wait()
+	for i, n := range wrote {
+		sound(t, dir, fmt.Sprint("p", i), n)
 	}
 }

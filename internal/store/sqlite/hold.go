@@ -30,26 +30,25 @@ func (s *Store) Hold(plan string) (release func(), err error) {
 		if err != nil {
 			return nil, s.readOnly(err)
 		}
-		if err := lock(f); err != nil {
-			defer f.Close()
-			if errors.Is(err, errHeld) {
-				return nil, heldBy(plan, f)
+		err = lock(f)
+		if err == nil && current(f, path) {
+			if err := sign(f, plan); err != nil {
+				f.Close()
+				return nil, s.readOnly(err)
 			}
-			return nil, fault.Wrap(fault.Invalid, err, "lock %s", path).
-				Remedy("put the home on a disk that supports file locks")
+			return sync.OnceFunc(func() {
+				os.Remove(path)
+				f.Close()
+			}), nil
 		}
-		if !current(f, path) {
-			f.Close() // its holder removed it between our open and our lock
-			continue
+		if err != nil {
+			err = heldBy(plan, f, err)
 		}
-		if err := sign(f, plan); err != nil {
-			f.Close()
-			return nil, s.readOnly(err)
+		f.Close()
+		if err != nil {
+			return nil, err
 		}
-		return sync.OnceFunc(func() {
-			os.Remove(path)
-			f.Close()
-		}), nil
+		// The holder removed the file between our open and our lock: there is another by now.
 	}
 }
 
@@ -73,7 +72,11 @@ func sign(f *os.File, plan string) error {
 	return err
 }
 
-func heldBy(plan string, f *os.File) error {
+// heldBy says why a file could not be locked.
+func heldBy(plan string, f *os.File, err error) error {
+	if !errors.Is(err, errHeld) {
+		return fault.Wrap(fault.Invalid, err, "lock %s", f.Name()).Remedy("put the home on a disk that supports file locks")
+	}
 	text, _ := io.ReadAll(io.LimitReader(f, 1024))
 	who, _, _ := strings.Cut(string(text), "\n")
 	if who == "" {

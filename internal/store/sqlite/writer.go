@@ -110,21 +110,22 @@ func (w *writer) write(ctx context.Context, own *job) {
 	jobs := w.take()
 	w.crowd = len(jobs) > 1
 	refusals, err := w.transact(jobs)
+	end := time.Now().Add(w.store.patience)
 	for i, j := range jobs {
 		switch {
 		case err == nil:
 			j.answer <- refusals[i]
-		case len(jobs) == 1 || ctx.Err() != nil:
+		case len(jobs) == 1:
 			j.answer <- w.store.explain(err)
 		default:
-			j.answer <- w.alone(ctx, j)
+			j.answer <- w.alone(j, end)
 		}
 	}
 }
 
 // alone writes one job of a group that failed, so that no caller suffers from another's data.
-func (w *writer) alone(ctx context.Context, j *job) error {
-	if err := w.begin(ctx, time.Now().Add(w.store.patience)); err != nil {
+func (w *writer) alone(j *job, end time.Time) error {
+	if err := w.begin(context.Background(), end); err != nil {
 		return err
 	}
 	refusals, err := w.transact([]*job{j})
@@ -237,8 +238,9 @@ func (w *writer) close() error {
 		return nil
 	}
 	w.pen <- struct{}{}
+	end := time.Now().Add(w.store.patience)
 	for _, j := range w.take() {
-		j.answer <- w.alone(context.Background(), j)
+		j.answer <- w.alone(j, end)
 	}
 	if w.conn == nil {
 		return nil
