@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/cairn-plan/cairn/internal/digest"
-	"github.com/cairn-plan/cairn/internal/fault"
 )
 
 // Canonical appends the RFC 8785 form of a tree. Whole numbers and ASCII keys, which is nearly
@@ -15,9 +14,6 @@ func Canonical(dst []byte, n Node) ([]byte, error) {
 	dst, plain := appendJSON(dst, n)
 	if plain {
 		return dst, nil
-	}
-	if s, ok := huge(n); ok {
-		return nil, fault.New(fault.Invalid, "the integer %s is beyond what JSON carries exactly", s).Remedy("write it as a string")
 	}
 	out, err := digest.Canonicalize(dst[start:])
 	if err != nil {
@@ -64,19 +60,6 @@ func appendJSON(dst []byte, n Node) ([]byte, bool) {
 		plain = plain && ok
 	}
 	return append(dst, '}'), plain
-}
-
-// huge finds a whole number that no double can hold, which would be rounded in silence.
-func huge(n Node) (string, bool) {
-	if n.Kind == Number && len(n.Text) > 18 && strings.Trim(n.Text, "-0123456789") == "" {
-		return n.Text, true
-	}
-	for _, item := range n.Items {
-		if s, ok := huge(item); ok {
-			return s, true
-		}
-	}
-	return "", false
 }
 
 // sorted lists where the keys of a map are, in byte order.

@@ -96,7 +96,7 @@ func (r *dslReader) entry(n *Node, key, rest string, in int) {
 	end := r.bodyEnd(in)
 	var v Node
 	switch {
-	case (key == "needs" || key == "locks") && value != "":
+	case key == "needs" && value != "" && !strings.ContainsAny(value, `"'`):
 		v = r.words(rest, in+len(key)+2)
 	case key == "run" && (value == "|" || value == "|-" || value == "|+"):
 		v = r.block(end, value, col)

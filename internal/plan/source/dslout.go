@@ -81,13 +81,16 @@ func (w *dslWriter) block(word, idKey string, n Node, item *Node) {
 }
 
 // simple reports whether a word can stand in a line of words.
-func simple(s string) bool { return s != "" && printable(s) && !strings.ContainsAny(s, " \t\",[]#") }
+func simple(s string) bool { return s != "" && printable(s) && !strings.ContainsAny(s, " \t\"',[]#") }
 
 func (w *dslWriter) entry(n Node, i int) {
 	key, v := n.Items[i].Text, n.Items[i+1]
 	switch {
-	case (key == "needs" || key == "locks") && words(v):
-		w.b.WriteString("  " + key + ":" + joined(v) + "\n")
+	case key == "needs" && words(v):
+		w.b.WriteString("  needs:" + joined(v) + "\n")
+	case key == "needs":
+		w.b.WriteString("  needs:\n") // on one line it would be words
+		w.items(v, key, 4)
 	case key == "next" && routes(v):
 		for r := 0; r < len(v.Items); r += 2 {
 			w.b.WriteString("  on " + v.Items[r].Text + " ->" + joined(v.Items[r+1]) + "\n")

@@ -30,7 +30,7 @@ func plainFits(s string, flow bool) bool {
 	if strings.IndexByte("-?:,[]{}#&*!|>'\"%@`=~<", s[0]) >= 0 || strings.HasSuffix(s, ":") {
 		return false
 	}
-	if strings.Contains(s, ": ") || strings.Contains(s, " #") || flow && strings.ContainsAny(s, ",[]{}") {
+	if strings.Contains(s, ": ") || strings.Contains(s, " #") || flow && strings.ContainsAny(s, ",[]{}?:") {
 		return false
 	}
 	if kind, _ := plain(s); kind != String {
