@@ -3,6 +3,7 @@ package view
 import (
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/cairn-plan/cairn/internal/lifecycle"
 )
@@ -78,7 +79,7 @@ func (tr *tree) detail(l *leaf, o TreeOptions) (text, color string) {
 	case lifecycle.Running:
 		s := ""
 		if !at.since.IsZero() && !o.Now.IsZero() {
-			s = Duration(o.Now.Sub(at.since))
+			s = Duration(seconds(o.Now.Sub(at.since)))
 		}
 		if t.Attempt > 1 {
 			s = strings.TrimSpace(s + " attempt " + strconv.Itoa(t.Attempt))
@@ -105,15 +106,22 @@ func (tr *tree) detail(l *leaf, o TreeOptions) (text, color string) {
 func waiting(t lifecycle.Task, o TreeOptions) (text, color string) {
 	switch t.Wait {
 	case lifecycle.ForTimer:
-		if o.Now.IsZero() {
-			return "tries again at " + Time(t.Due) + ": " + plain(t.Error), none
+		when := "in " + Duration(seconds(t.Due.Sub(o.Now)+time.Second-1))
+		switch {
+		case o.Now.IsZero():
+			when = "at " + Time(t.Due)
+		case !o.Now.Before(t.Due):
+			when = "now"
 		}
-		return "tries again in " + Duration(t.Due.Sub(o.Now)) + ": " + plain(t.Error), none
+		return because("tries again "+when, t.Error), none
 	case lifecycle.ForRecovery:
-		return "waits for its recovery: " + plain(t.Error), none
+		return because("waits for its recovery", t.Error), none
 	}
 	return "waits for " + asked(t), magenta
 }
+
+// seconds leaves out what would flicker.
+func seconds(d time.Duration) time.Duration { return d.Truncate(time.Second) }
 
 func orElse(s, otherwise string) string {
 	if s == "" {

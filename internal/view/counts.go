@@ -62,7 +62,7 @@ func (c *counts) words(withDone bool) string {
 	} else {
 		add(c.people, "wait for people")
 	}
-	add(c.waiting, "waiting")
+	add(c.waiting, "to be tried again")
 	add(c.blocked, "blocked")
 	add(c.ready, "ready")
 	add(c.pending, "to come")
@@ -84,5 +84,5 @@ func (c *counts) text(st *lifecycle.State, o TreeOptions) string {
 	if end.IsZero() || st.Phase.Over() {
 		end = o.Times.Last
 	}
-	return s + ", " + Duration(end.Sub(o.Times.Began))
+	return s + ", " + Duration(seconds(end.Sub(o.Times.Began)))
 }

@@ -96,22 +96,21 @@ func assessedPhrase(b *lifecycle.Assessed) string {
 }
 
 func endedPhrase(r journal.Record, b *lifecycle.Ended) string {
-	by := attempt(r)
-	if r.Actor != lifecycle.Engine {
-		by = who(r.Actor) + "'s word: it"
-	}
-	if b.Probed {
-		by = "a look at the world shows that " + by
+	failed, s := attempt(r)+" failed", attempt(r)+" completed"
+	switch {
+	case r.Actor != lifecycle.Engine:
+		failed, s = "said that it failed", "completed it"
+	case b.Probed:
+		s = "it was found that " + s + " before it was cut off"
 	}
 	if b.Outcome != lifecycle.Succeeded {
-		s := by + " failed" + after(b, " after ")
-		s = because(s, b.Error)
+		s = because(failed+after(b, " after "), b.Error)
 		if b.Mode != "" {
-			s += "; known as " + plain(b.Mode)
+			s += "; recognised as " + plain(b.Mode)
 		}
 		return s
 	}
-	s := by + " completed" + after(b, " in ")
+	s += after(b, " in ")
 	if l := left(b.Outputs, b.Artifacts); len(l) > 0 {
 		s += ", leaving " + few(l, 4)
 	}
@@ -130,7 +129,7 @@ func interruptedPhrase(r journal.Record, b *lifecycle.Interrupted) string {
 	case b.Then != lifecycle.Repeat:
 		return because(attempt(r)+" was cut off, and a person has to say what became of it", b.Why)
 	case r.Actor != lifecycle.Engine:
-		return because("told that it did not happen, so it is repeated", b.Why)
+		return because("said that it did not happen, so it is repeated", b.Why)
 	}
 	return because(attempt(r)+" was cut off and is repeated", b.Why)
 }

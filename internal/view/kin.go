@@ -3,6 +3,7 @@ package view
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/cairn-plan/cairn/internal/lifecycle"
 	"github.com/cairn-plan/cairn/internal/plan"
@@ -101,6 +102,8 @@ func routers(st *lifecycle.State, task string) []string {
 	return out
 }
 
+func oneOf(cases []string) string { return strings.Join(cases, " or ") }
+
 // conclude tells where the task stands, where no record has the last word.
 func (t *teller) conclude() {
 	now := func(text string) { t.out = append(t.out, Sentence{Text: sentence(text)}) }
@@ -151,7 +154,7 @@ func (t *teller) pending() string {
 		return "the plan is paused; go on with: cairn resume " + quote(t.st.Name)
 	}
 	if t.task.Dormant {
-		return "it runs only if " + few(t.routers, 4)
+		return "it runs only if " + oneOf(t.routers)
 	}
 	var open []string
 	for _, id := range t.needs {
@@ -189,5 +192,5 @@ func (t *teller) waiting() string {
 	case lifecycle.ForRecovery:
 		return "it waits for its recovery"
 	}
-	return "it waits for " + asked(k) + "; see: " + answers(t.st.Name, k)[0]
+	return "it waits for " + asked(k) + "; answer with: " + answers(t.st.Name, k)[0]
 }

@@ -10,7 +10,9 @@ import (
 const maxAsked = 4
 
 // Next lists the commands that make sense now, each as it can be copied; what follows # says when.
-func Next(st *lifecycle.State) []string {
+func Next(st *lifecycle.State) []string { return align(next(st)) }
+
+func next(st *lifecycle.State) []string {
 	name := quote(st.Name)
 	var out []string
 	failed, last, people := "", "", 0
@@ -85,7 +87,25 @@ func outputs(t lifecycle.Task) string {
 	return s
 }
 
-func note(command, when string) string { return command + "  # " + when }
+func note(command, when string) string { return command + remark + when }
+
+const remark = "  # "
+
+// align puts what follows # in one column.
+func align(commands []string) []string {
+	most := 0
+	for _, c := range commands {
+		if command, _, ok := strings.Cut(c, remark); ok {
+			most = max(most, width(command))
+		}
+	}
+	for i, c := range commands {
+		if command, when, ok := strings.Cut(c, remark); ok {
+			commands[i] = pad(command, most) + remark + when
+		}
+	}
+	return commands
+}
 
 // quote makes a word safe for a shell, where it is not already.
 func quote(s string) string {

@@ -86,10 +86,16 @@ func paint(pieces []piece, cells int, color bool) string {
 	return b.String()
 }
 
+// scant is too little room to begin another piece in, once a line has its glyph and its name.
+const scant = 5
+
 // fit cuts the piece that goes beyond the cells, and drops what follows.
 func fit(pieces []piece, cells int) []piece {
 	for i := range pieces {
 		n := width(pieces[i].text)
+		if n > cells && i > 2 && cells < scant {
+			return pieces[:i]
+		}
 		if n > cells {
 			pieces[i].text = cut(pieces[i].text, cells)
 			return pieces[:i+1]

@@ -104,7 +104,9 @@ func taskNode(st *lifecycle.State, t lifecycle.Task, spec source.Node) source.No
 	put(&n, "status", status)
 	putText(&n, "wait", string(t.Wait))
 	putText(&n, "blockedBy", t.Blocked)
-	putText(&n, "error", t.Error)
+	if t.Status != lifecycle.Completed { // what it got over is in the journal
+		putText(&n, "error", t.Error)
+	}
 	for _, f := range []struct {
 		key string
 		n   int

@@ -65,14 +65,14 @@ func (t *teller) say(r journal.Record, text string) {
 	t.out = append(t.out, Sentence{Record: r.Seq, Time: r.Time, Actor: r.Actor, Text: sentence(text)})
 }
 
-// sentence begins with a capital, unless a name comes first, and ends with a full stop.
+// sentence begins with a capital, unless a name comes first, and ends with a full stop, unless a command does.
 func sentence(s string) string {
 	if word, _, _ := strings.Cut(s, " "); lead[word] {
 		r, n := utf8.DecodeRuneInString(s)
 		s = string(unicode.ToUpper(r)) + s[n:]
 	}
-	if s == "" || strings.ContainsRune(".!?", rune(s[len(s)-1])) {
-		return s
+	if s == "" || strings.ContainsRune(".!?", rune(s[len(s)-1])) || strings.Contains(s, ": cairn ") {
+		return s // a command is copied to its end
 	}
 	return s + "."
 }
@@ -80,7 +80,7 @@ func sentence(s string) string {
 // lead are the words that a sentence of ours may begin with; any other first word is a name.
 var lead = map[string]bool{"attempt": true, "it": true, "its": true, "the": true, "a": true, "retry": true, "waits": true, "approved": true,
 	"rejected": true, "judged": true, "stored": true, "dropped": true, "completed": true, "failed": true, "skipped": true, "holds:": true,
-	"does": true, "somebody": true, "told": true, "what": true, "cannot": true}
+	"does": true, "somebody": true, "what": true, "cannot": true}
 
 // hear takes the next record.
 func (t *teller) hear(r journal.Record) {
@@ -132,7 +132,7 @@ func (t *teller) other(r journal.Record) {
 		}
 	case lifecycle.TaskAssessed:
 		if r.Task == t.task.Parent && t.task.Item > 0 {
-			t.say(r, "for "+plain(r.Task)+" "+phrase(r)+", and this is number "+strconv.Itoa(t.task.Item))
+			t.say(r, plain(r.Task)+": "+phrase(r)+", and this is number "+strconv.Itoa(t.task.Item))
 		}
 	}
 }
@@ -160,17 +160,23 @@ func (t *teller) own(r journal.Record) {
 		t.say(r, t.assessed(r))
 	case lifecycle.TaskEnded:
 		t.ended(r)
-	case lifecycle.GateDecided, lifecycle.TaskJudged, lifecycle.ArtifactPut:
-		t.say(r, who(r.Actor)+" "+verb(phrase(r)))
-	case lifecycle.TaskInterrupted:
-		if r.Actor != lifecycle.Engine {
-			t.say(r, who(r.Actor)+" "+phrase(r))
-			return
-		}
-		t.say(r, phrase(r))
+	case lifecycle.TaskRetried:
+		d, _ := derivedOf(r)
+		t.say(r, "it is tried again at "+Time(d.At.In(r.Time.Location()))+", retry "+strconv.Itoa(d.Retry)+" of "+strconv.Itoa(t.task.Spec.Retry.Times))
+	case lifecycle.TaskRecovering:
+		d, _ := derivedOf(r)
+		t.say(r, plain(d.By)+" runs first, to mend "+plain(d.Mode))
 	default:
-		t.say(r, phrase(r))
+		t.say(r, told(r))
 	}
+}
+
+// told is what a record says, with the person who said it.
+func told(r journal.Record) string {
+	if r.Actor == lifecycle.Engine || !lifecycle.IsFact(r.Kind) {
+		return phrase(r)
+	}
+	return who(r.Actor) + " " + verb(phrase(r))
 }
 
 // verb makes a phrase follow the name of who did it.

@@ -36,7 +36,7 @@ func TaskText(w io.Writer, st *lifecycle.State, records []journal.Record, task s
 		section(&b, "Error", failure(records, k.task))
 	}
 	if next := remedy(st, k.task); len(next) > 0 {
-		b.WriteString("\nNext\n  " + strings.Join(next, "\n  ") + "\n")
+		b.WriteString("\nNext\n  " + strings.Join(align(next), "\n  ") + "\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -103,7 +103,11 @@ func spec(st *lifecycle.State, k kin) [][]string {
 	}
 	add("follows", few(needs, 8))
 	add("when", s.When)
-	add("each", s.Each)
+	if k.task.Item > 0 {
+		add("item", fmt.Sprintf("%d of %s", k.task.Item, k.task.Parent))
+	} else {
+		add("each", s.Each)
+	}
 	for _, c := range append(slices.Clone(s.Checks), s.Expect...) {
 		if c.Judge {
 			add("judged", c.Says)
@@ -124,7 +128,7 @@ func limits(s *plan.Task, add func(name, text string)) {
 		add("timeout", s.Timeout.String())
 	}
 	if s.Retry != nil && s.Retry.Times > 0 {
-		text := fmt.Sprintf("up to %d times", s.Retry.Times)
+		text := "up to " + plural(s.Retry.Times, "time")
 		if s.Retry.Backoff.Max > 0 {
 			text += ", " + s.Retry.Backoff.String() + " apart"
 		}
@@ -148,11 +152,7 @@ func attempts(records []journal.Record, task string) [][]string {
 		if r.Task != task || r.Kind != lifecycle.TaskEnded && r.Kind != lifecycle.TaskInterrupted && r.Kind != lifecycle.TaskJudged && r.Kind != lifecycle.GateDecided {
 			continue
 		}
-		text := phrase(r)
-		if r.Actor != lifecycle.Engine && r.Kind != lifecycle.TaskEnded {
-			text = who(r.Actor) + " " + verb(text)
-		}
-		rows = append(rows, []string{fmt.Sprintf("%5d", r.Seq), Date(r.Time), cut(text, 200)})
+		rows = append(rows, []string{fmt.Sprintf("%4d", r.Seq), Date(r.Time), cut(told(r), 200)})
 	}
 	return rows
 }

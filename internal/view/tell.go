@@ -28,7 +28,7 @@ func failing(r journal.Record) bool {
 
 // begin tells why the task could start, once an execution.
 func (t *teller) begin(r journal.Record) {
-	if t.begun {
+	if t.begun || t.task.Dormant {
 		return
 	}
 	t.begun = true
@@ -158,11 +158,7 @@ func (t *teller) assessed(r journal.Record) string {
 
 // ended tells how an attempt ended, with the criteria that decided it.
 func (t *teller) ended(r journal.Record) {
-	text := phrase(r)
-	if r.Actor != lifecycle.Engine {
-		text = strings.Replace(text, who(r.Actor)+"'s word: it", who(r.Actor)+" said that it", 1)
-	}
-	t.say(r, text)
+	t.say(r, told(r))
 	f, err := lifecycle.FactOf(r)
 	if err != nil {
 		return
@@ -197,6 +193,8 @@ func lastLine(s string) string {
 func (t *teller) settled(r journal.Record) {
 	d, _ := derivedOf(r)
 	switch {
+	case d.Status == lifecycle.Skipped && len(t.routers) > 0:
+		t.say(r, "it was skipped: it runs only if "+oneOf(t.routers)+", which did not happen")
 	case d.Status == lifecycle.Skipped:
 		t.say(r, because("it was skipped", d.Why))
 	case d.Status == lifecycle.FailedTask && len(d.Routed) > 0:

@@ -10,7 +10,7 @@ import (
 // Duration is a span of time at a glance: 120ms, 1.4s, 2m3s, 5h7m, 3d4h.
 func Duration(d time.Duration) string {
 	switch {
-	case d < 0:
+	case d <= 0:
 		return "0s"
 	case d < time.Second:
 		return strconv.FormatInt(d.Milliseconds(), 10) + "ms"
