@@ -22,7 +22,7 @@ func (c Contract) Validate() error {
 	return err
 }
 
-func (c Contract) compile() (inputs, outputs *schema, err error) {
+func (c Contract) compile() (inputs, outputs *Schema, err error) {
 	var wrong []string
 	note := func(bad bool, format string, args ...any) {
 		if bad {
@@ -36,9 +36,9 @@ func (c Contract) compile() (inputs, outputs *schema, err error) {
 	note(c.Criticality != "" && !slices.Contains(Criticalities, c.Criticality), "criticality is %q, not one of %s", c.Criticality, list(Criticalities))
 	note(c.CostTier < 0 || c.CostTier > 5, "its cost tier is %d, not 1 to 5", c.CostTier)
 	note(c.Estimate < 0, "its estimated duration is below zero")
-	inputs, err = compileSchema(c.Inputs)
+	inputs, err = ParseSchema(c.Inputs)
 	note(err != nil, "the schema of its inputs is broken: %v", err)
-	outputs, err = compileSchema(c.Outputs)
+	outputs, err = ParseSchema(c.Outputs)
 	note(err != nil, "the schema of its outputs is broken: %v", err)
 	if inputs != nil {
 		for _, name := range c.Positional {

@@ -33,8 +33,8 @@ type Snapshot struct {
 
 type entry struct {
 	Entry
-	inputs  *schema
-	outputs *schema
+	inputs  *Schema
+	outputs *Schema
 }
 
 // NewRegistry makes an empty registry.

@@ -15,9 +15,9 @@ import (
 	"github.com/cairn-plan/cairn/internal/fault"
 )
 
-// schema judges objects. It looks at each property by itself first, so that all that is wrong is
+// Schema judges objects. It looks at each property by itself first, so that all that is wrong is
 // told at once and in words, and then at the whole.
-type schema struct {
+type Schema struct {
 	root  *jsonschema.Schema
 	whole *jsonschema.Resolved
 
@@ -27,8 +27,8 @@ type schema struct {
 	parts map[string]*jsonschema.Resolved // one property each, made when first needed
 }
 
-// compileSchema reads a JSON Schema of an object; an empty one lets every object through.
-func compileSchema(raw json.RawMessage) (*schema, error) {
+// ParseSchema reads a JSON Schema of an object; an empty one lets every object through.
+func ParseSchema(raw json.RawMessage) (*Schema, error) {
 	root := &jsonschema.Schema{}
 	if len(bytes.TrimSpace(raw)) > 0 {
 		if err := json.Unmarshal(raw, root); err != nil {
@@ -51,7 +51,7 @@ func compileSchema(raw json.RawMessage) (*schema, error) {
 }
 
 // part is the schema of an object that has this one property and no duties.
-func (s *schema) part(name string) (*jsonschema.Resolved, error) {
+func (s *Schema) part(name string) (*jsonschema.Resolved, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if p, ok := s.parts[name]; ok {
@@ -68,9 +68,12 @@ func (s *schema) part(name string) (*jsonschema.Resolved, error) {
 	return p, err
 }
 
+// Check lists what is wrong with an object.
+func (s *Schema) Check(raw json.RawMessage) []string { return s.findings(raw, false) }
+
 // findings lists what is wrong with an object, in the order of its keys. With open, what holds a
 // reference is not judged.
-func (s *schema) findings(raw json.RawMessage, open bool) []string {
+func (s *Schema) findings(raw json.RawMessage, open bool) []string {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return s.nothing()
 	}
@@ -109,7 +112,7 @@ func (s *schema) findings(raw json.RawMessage, open bool) []string {
 	return nil
 }
 
-func (s *schema) judge(name string, raw json.RawMessage) []string {
+func (s *Schema) judge(name string, raw json.RawMessage) []string {
 	var v any
 	if err := json.Unmarshal(raw, &v); err != nil {
 		return []string{fmt.Sprintf("%q is no JSON: %v", name, err)}
@@ -126,12 +129,12 @@ func (s *schema) judge(name string, raw json.RawMessage) []string {
 
 // closed reports whether other names than the listed ones are refused, told from the false schema,
 // which is written {"not": {}}.
-func (s *schema) closed() bool {
+func (s *Schema) closed() bool {
 	a := s.root.AdditionalProperties
 	return a != nil && a.Not != nil && len(s.root.PatternProperties) == 0
 }
 
-func (s *schema) among(name string) string {
+func (s *Schema) among(name string) string {
 	names := slices.Sorted(maps.Keys(s.root.Properties))
 	if len(names) == 0 {
 		return ": there are none"
