@@ -86,7 +86,7 @@ func (s *Store) moved() error {
 func errClosed() error { return fault.New(fault.Internal, "the store is closed") }
 
 func interrupted(err error) error {
-	return fault.Wrap(fault.Interrupted, err, "stopped before anything was written")
+	return fault.Wrap(fault.Interrupted, err, "stopped; nothing was written")
 }
 
 // retryEvery is how often a busy file is tried again: often enough that a process which writes
