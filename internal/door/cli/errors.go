@@ -74,6 +74,7 @@ func codeOf(err error) fault.Code {
 
 func unknownCommand(c *cobra.Command, name string) error {
 	err := fault.New(fault.Invalid, "%q is no command of %s", name, c.CommandPath())
+	c.SuggestionsMinimumDistance = 2
 	if near := c.SuggestionsFor(name); len(near) > 0 {
 		return err.Remedy("did you mean %s?", strings.Join(near, " or "))
 	}
