@@ -45,7 +45,7 @@ func ParseSchema(raw json.RawMessage) (*Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &schema{root: root, whole: whole, parts: map[string]*jsonschema.Resolved{}}
+	s := &Schema{root: root, whole: whole, parts: map[string]*jsonschema.Resolved{}}
 	s.nothing = sync.OnceValue(func() []string { return s.findings(json.RawMessage("{}"), false) })
 	return s, nil
 }
