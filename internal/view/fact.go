@@ -36,7 +36,7 @@ func factPhrase(r journal.Record, body any) string {
 		}
 		return because("judged not good enough", b.Why)
 	case *lifecycle.Fired:
-		return "the wait is over"
+		return "the wait was over"
 	case *lifecycle.Decided:
 		if b.Approved {
 			return because("approved", b.Why)
@@ -68,6 +68,9 @@ func sessionPhrase(r journal.Record, b *lifecycle.Session) string {
 	return s
 }
 
+// nothingElse is told of a task that had but a condition.
+const nothingElse = "its condition holds"
+
 func assessedPhrase(b *lifecycle.Assessed) string {
 	switch {
 	case b.Failed:
@@ -79,18 +82,18 @@ func assessedPhrase(b *lifecycle.Assessed) string {
 	for _, c := range b.Checks {
 		switch {
 		case c.Judge:
-			parts = append(parts, "somebody has to judge: "+plain(c.Says))
+			parts = append(parts, "a person has to judge: "+plain(c.Says))
 		case c.OK:
-			parts = append(parts, "holds: "+plain(c.Says))
+			parts = append(parts, "this check holds: "+plain(c.Says))
 		default:
-			parts = append(parts, because("does not hold: "+plain(c.Says), c.Why))
+			parts = append(parts, because("this check does not hold: "+plain(c.Says), c.Why))
 		}
 	}
 	if b.Count != nil {
 		parts = append(parts, "its list has "+plural(*b.Count, "item"))
 	}
 	if len(parts) == 0 {
-		return "its condition holds"
+		return nothingElse
 	}
 	return strings.Join(parts, "; ")
 }

@@ -37,9 +37,10 @@ func kinOf(st *lifecycle.State, task string) (kin, bool) {
 	if !found {
 		return k, false
 	}
-	k.needs = slices.Compact(before[task])
-	if k.task.Item > 0 {
-		k.needs = nil // those of its fan-out, which were met before it had items
+	for _, id := range before[task] {
+		if k.task.Item == 0 && !slices.Contains(k.needs, id) { // an item's were met before it came to be
+			k.needs = append(k.needs, id)
+		}
 	}
 	for _, id := range append(resolved(st, k.task, k.task.Spec.Reads()), k.needs...) {
 		k.near[id] = true
@@ -106,7 +107,7 @@ func oneOf(cases []string) string { return strings.Join(cases, " or ") }
 
 // conclude tells where the task stands, where no record has the last word.
 func (t *teller) conclude() {
-	now := func(text string) { t.out = append(t.out, Sentence{Text: sentence(text)}) }
+	now := func(text string) { t.out = append(t.out, Sentence{Text: sentence("", text)}) }
 	k := t.task
 	switch shown(k) {
 	case Blocked:
@@ -114,9 +115,9 @@ func (t *teller) conclude() {
 	case lifecycle.Pending:
 		now("it has not run: " + t.pending())
 	case lifecycle.Ready:
-		s := "it is ready and waits for one of " + plural(t.st.Workers, "worker")
+		s := "it is ready and waits for a free worker"
 		if len(k.Spec.Locks) > 0 {
-			s += ", and for " + list(plains(k.Spec.Locks)) + " to be free"
+			s += " and for " + list(plains(k.Spec.Locks)) + " to be free"
 		}
 		now(s)
 	case lifecycle.Running:
@@ -124,7 +125,7 @@ func (t *teller) conclude() {
 			now("attempt " + strconv.Itoa(k.Attempt) + " is under way")
 			return
 		}
-		now(t.inside() + " are done")
+		now("so far " + t.inside() + " are done")
 	case lifecycle.Waiting:
 		now(t.waiting())
 	case lifecycle.Skipped:

@@ -61,7 +61,11 @@ func Table(w io.Writer, rows []Row) error {
 				waits += " (and " + number(n-1) + " more)"
 			}
 		}
-		cells = append(cells, []string{plain(r.Plan), string(r.State), number(r.Done) + "/" + number(r.Total), Date(r.Updated),
+		updated := "-"
+		if !r.Updated.IsZero() {
+			updated = Date(r.Updated)
+		}
+		cells = append(cells, []string{plain(r.Plan), string(r.State), number(r.Done) + "/" + number(r.Total), updated,
 			cut(waits, 48), cut(plain(r.Title), 60)})
 	}
 	_, err := io.WriteString(w, columns(cells))

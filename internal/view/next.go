@@ -51,7 +51,7 @@ func next(st *lifecycle.State) []string {
 	if failed != "" {
 		out = append(out, note("cairn why "+name+" "+quote(failed), "what went wrong"))
 	}
-	if people > 0 {
+	if st.OnlyPeople() {
 		return append(out, note("cairn resume "+name, "then go on"))
 	}
 	return append(out, note("cairn watch "+name, "see it run"), note("cairn resume "+name, "if nothing carries it out any more"))
@@ -67,6 +67,9 @@ func answers(name string, t lifecycle.Task) []string {
 		return []string{"cairn approve " + at + " --why TEXT", "cairn reject " + at + " --why TEXT"}
 	case lifecycle.ForUnknown:
 		return []string{note("cairn complete "+at+outputs(t), "if it did happen"), note("cairn retry "+at, "if it did not")}
+	}
+	if t.Spec.Title != "" {
+		return []string{note("cairn complete "+at+outputs(t), plain(t.Spec.Title))}
 	}
 	return []string{"cairn complete " + at + outputs(t)}
 }

@@ -54,7 +54,7 @@ func phrase(r journal.Record) string {
 		return because("the plan is "+string(d.State), d.Why)
 	case lifecycle.TaskStarted:
 		if d.Group {
-			return "its tasks may begin"
+			return "its tasks could begin"
 		}
 		return attempt(r) + " began"
 	case lifecycle.TaskWaiting:
@@ -62,13 +62,13 @@ func phrase(r journal.Record) string {
 	case lifecycle.TaskRetried:
 		return because("retry "+strconv.Itoa(d.Retry)+" is due at "+Time(d.At.In(r.Time.Location())), d.Why)
 	case lifecycle.TaskRecovering:
-		return because(plain(d.By)+" runs first, to mend "+plain(d.Mode), d.Why)
+		return because(plain(d.By)+" runs first, the remedy for "+plain(d.Mode), d.Why)
 	case lifecycle.TaskReopened:
 		return plain(d.By) + " led back here: execution " + strconv.Itoa(d.Execution)
 	case lifecycle.TaskSettled:
 		return settledPhrase(d)
 	case lifecycle.GateOpened:
-		return "the gate asks for a decision"
+		return "the gate asked for a decision"
 	}
 	return ""
 }

@@ -28,7 +28,7 @@ func Story(records []journal.Record, st *lifecycle.State, task string) []Sentenc
 	if !ok {
 		return nil
 	}
-	t := &teller{kin: k, st: st, ends: map[string]journal.Record{}}
+	t := &teller{kin: k, st: st, ends: map[string]journal.Record{}, left: map[string]*lifecycle.Ended{}}
 	for i := range records {
 		t.hear(records[i])
 	}
@@ -54,85 +54,115 @@ func StoryText(w io.Writer, story []Sentence) error {
 type teller struct {
 	kin
 	st    *lifecycle.State
-	ends  map[string]journal.Record // how its kin ended last
-	began journal.Record            // the plan, or the group around the task
-	begun bool                      // in this execution
-	over  bool                      // has a word on how it ended
+	ends  map[string]journal.Record // how its kin came out last
+	left  map[string]*lifecycle.Ended
+	began journal.Record // the plan, or the group around the task
+	last  journal.Kind   // of the task's own records
+	begun bool           // in this execution
+	over  bool           // a record has the last word
 	out   []Sentence
 }
 
-func (t *teller) say(r journal.Record, text string) {
-	t.out = append(t.out, Sentence{Record: r.Seq, Time: r.Time, Actor: r.Actor, Text: sentence(text)})
+// say adds a sentence of ours.
+func (t *teller) say(r journal.Record, text string) { t.name(r, "", text) }
+
+// name adds a sentence that begins with a name, which keeps its case.
+func (t *teller) name(r journal.Record, name, text string) {
+	t.out = append(t.out, Sentence{Record: r.Seq, Time: r.Time, Actor: r.Actor, Text: sentence(name, text)})
 }
 
-// sentence begins with a capital, unless a name comes first, and ends with a full stop, unless a command does.
-func sentence(s string) string {
-	if word, _, _ := strings.Cut(s, " "); lead[word] {
-		r, n := utf8.DecodeRuneInString(s)
-		s = string(unicode.ToUpper(r)) + s[n:]
-	}
-	if s == "" || strings.ContainsRune(".!?", rune(s[len(s)-1])) || strings.Contains(s, ": cairn ") {
-		return s // a command is copied to its end
-	}
-	return s + "."
+// told adds what a record says, by whoever said it.
+func (t *teller) told(r journal.Record) {
+	name, text := saidBy(r)
+	t.name(r, name, text)
 }
 
-// lead are the words that a sentence of ours may begin with; any other first word is a name.
-var lead = map[string]bool{"attempt": true, "it": true, "its": true, "the": true, "a": true, "retry": true, "waits": true, "approved": true,
-	"rejected": true, "judged": true, "stored": true, "dropped": true, "completed": true, "failed": true, "skipped": true, "holds:": true,
-	"does": true, "somebody": true, "what": true, "cannot": true}
+// saidBy is what a record says, and the person who said it, if one did.
+func saidBy(r journal.Record) (name, text string) {
+	if r.Actor == lifecycle.Engine || !lifecycle.IsFact(r.Kind) {
+		return "", phrase(r)
+	}
+	return who(r.Actor), verb(phrase(r))
+}
+
+// verb makes a phrase follow the name of who did it.
+func verb(p string) string {
+	for _, v := range []string{"judged", "approved", "rejected"} {
+		if rest, ok := strings.CutPrefix(p, v); ok {
+			return v + " it" + rest
+		}
+	}
+	return p
+}
+
+// sentence ends with a full stop, unless a command does, which is copied to its end.
+func sentence(name, text string) string {
+	if name != "" {
+		text = name + " " + text
+	} else {
+		r, n := utf8.DecodeRuneInString(text)
+		text = string(unicode.ToUpper(r)) + text[n:]
+	}
+	if strings.HasSuffix(text, ".") || strings.Contains(text, ": cairn ") {
+		return text
+	}
+	return text + "."
+}
 
 // hear takes the next record.
 func (t *teller) hear(r journal.Record) {
 	switch {
 	case r.Kind == lifecycle.PlanSubmitted:
-		t.say(r, who(r.Actor)+" "+phrase(r))
+		t.told(r)
 	case r.Kind == lifecycle.PlanStarted, r.Kind == lifecycle.TaskStarted && r.Task == t.task.Parent && r.Task != "":
 		t.began = r
-	case r.Kind == lifecycle.PlanCancelled:
-		if t.task.Status == lifecycle.Abandoned {
-			t.over = true
-			t.say(r, who(r.Actor)+" "+phrase(r)+"; this task was not over")
-		}
-	case r.Kind == lifecycle.PlanRetried:
-		if end, ok := t.ends[t.task.ID]; ok && failing(end) {
-			t.begun = false
-			t.say(r, who(r.Actor)+" "+phrase(r))
-		}
+	case r.Kind == lifecycle.PlanCancelled && t.task.Status == lifecycle.Abandoned:
+		t.name(r, who(r.Actor), phrase(r)+"; this task was not over")
+	case r.Kind == lifecycle.PlanRetried && failing(t.ends[t.task.ID]):
+		t.told(r)
 	case r.Task == t.task.ID:
 		t.own(r)
+		t.last = r.Kind
 	default:
 		t.other(r)
 	}
 	if ending(r) && (t.near[r.Task] || r.Task == t.task.ID) {
 		t.ends[r.Task] = r
+		if f, err := lifecycle.FactOf(r); err == nil && r.Kind == lifecycle.TaskEnded {
+			t.left[r.Task] = f.Body.(*lifecycle.Ended)
+		}
 	}
 }
 
 // other takes a record of another task, which may have led to this one.
 func (t *teller) other(r journal.Record) {
-	d, _ := derivedOf(r)
+	var d derived
+	switch r.Kind { // few records are of these kinds, and reading a body costs more than all the rest
+	case lifecycle.TaskRecovering, lifecycle.TaskSettled, lifecycle.TaskReopened:
+		d, _ = derivedOf(r)
+	}
 	switch r.Kind {
 	case lifecycle.TaskRecovering:
 		if d.By == t.task.ID {
 			t.begun = true // this is why it may start
-			t.say(r, plain(r.Task)+" failed as "+plain(d.Mode)+", which this task mends, so it could start")
+			t.name(r, plain(r.Task), "failed as "+plain(d.Mode)+", and this task is the remedy for that, so it could start")
 		}
 	case lifecycle.TaskSettled:
 		for _, id := range d.Routed {
 			if to, ok := t.st.Resolve(r.Task, id); ok && to.ID == t.task.ID {
 				t.begun = true
-				t.say(r, because(plain(r.Task)+" failed, which leads here, so it could start", d.Why))
+				t.name(r, plain(r.Task), because("failed, which leads here, so it could start", d.Why))
 			}
 		}
 	case lifecycle.TaskReopened:
 		if t.upstream[r.Task] && t.begun {
 			t.begun = false
-			t.say(r, plain(d.By)+" led back to "+plain(r.Task)+", so what follows from it runs again")
+			t.name(r, plain(d.By), "led back to "+plain(r.Task)+", so what follows from it ran again")
 		}
 	case lifecycle.TaskAssessed:
-		if r.Task == t.task.Parent && t.task.Item > 0 {
-			t.say(r, plain(r.Task)+": "+phrase(r)+", and this is number "+strconv.Itoa(t.task.Item))
+		f, err := lifecycle.FactOf(r)
+		if a, ok := f.Body.(*lifecycle.Assessed); err == nil && ok && a.Count != nil && t.task.Item > 0 && r.Task == t.task.Parent {
+			t.name(r, plain(r.Task), "has "+plural(*a.Count, "item")+", and this is number "+strconv.Itoa(t.task.Item))
 		}
 	}
 }
@@ -142,52 +172,30 @@ func (t *teller) own(r journal.Record) {
 	switch r.Kind {
 	case lifecycle.TaskReopened:
 		t.begun = true
-		t.say(r, phrase(r))
-		return
 	case lifecycle.TaskStarted, lifecycle.TaskEnded, lifecycle.TaskWaiting, lifecycle.GateOpened, lifecycle.TaskAssessed, lifecycle.TaskSettled:
-		t.begin(r)
+		t.begin()
 	}
 	if r.Kind == lifecycle.TaskStarted || r.Kind == lifecycle.TaskEnded && t.given == 0 {
 		t.gave(r)
 	}
 	t.over = t.over || ending(r)
+	d, _ := derivedOf(r)
 	switch r.Kind {
+	case lifecycle.TaskReopened:
+		t.name(r, plain(d.By), "led back here, so it ran again: execution "+strconv.Itoa(d.Execution))
 	case lifecycle.TaskWaiting:
-		t.say(r, "it "+phrase(r))
+		t.say(r, t.waited(d))
 	case lifecycle.TaskSettled:
-		t.settled(r)
+		t.settled(r, d)
 	case lifecycle.TaskAssessed:
-		t.say(r, t.assessed(r))
+		t.assessed(r)
 	case lifecycle.TaskEnded:
 		t.ended(r)
 	case lifecycle.TaskRetried:
-		d, _ := derivedOf(r)
-		t.say(r, "it is tried again at "+Time(d.At.In(r.Time.Location()))+", retry "+strconv.Itoa(d.Retry)+" of "+strconv.Itoa(t.task.Spec.Retry.Times))
+		t.say(r, "it was to be tried again at "+Time(d.At.In(r.Time.Location()))+", retry "+strconv.Itoa(d.Retry)+" of "+strconv.Itoa(t.task.Spec.Retry.Times))
 	case lifecycle.TaskRecovering:
-		d, _ := derivedOf(r)
-		t.say(r, plain(d.By)+" runs first, to mend "+plain(d.Mode))
+		t.name(r, plain(d.By), "ran first: it is the remedy for "+plain(d.Mode))
 	default:
-		t.say(r, told(r))
+		t.told(r)
 	}
-}
-
-// told is what a record says, with the person who said it.
-func told(r journal.Record) string {
-	if r.Actor == lifecycle.Engine || !lifecycle.IsFact(r.Kind) {
-		return phrase(r)
-	}
-	return who(r.Actor) + " " + verb(phrase(r))
-}
-
-// verb makes a phrase follow the name of who did it.
-func verb(p string) string {
-	if rest, ok := strings.CutPrefix(p, "judged "); ok {
-		return "judged it " + rest
-	}
-	for _, v := range []string{"approved", "rejected"} {
-		if rest, ok := strings.CutPrefix(p, v); ok {
-			return v + " it" + rest
-		}
-	}
-	return p
 }

@@ -118,6 +118,28 @@ func TestStoryAsJSON(t *testing.T) {
 	}
 }
 
+// Every task of every run has a story that goes forward, and names records that are there.
+func TestStoriesGoForward(t *testing.T) {
+	for _, m := range []*sim{sample(t, feature), scripted(t), accepted(t), finished(t), failed(t), unknown(t), fanned(t, 30, 12), chained(t, 30, 12)} {
+		for task := range m.st.Tasks() {
+			last := journal.Seq(0)
+			story := Story(m.records, m.st, task.ID)
+			for i, s := range story {
+				if s.Record == 0 && i == len(story)-1 {
+					continue // where it stands now
+				}
+				if s.Record < last || s.Record > m.head.Seq || !s.Time.Equal(m.records[s.Record-1].Time) {
+					t.Errorf("%s %s: record %d after %d: %s", m.st.Name, task.ID, s.Record, last, s.Text)
+				}
+				last = s.Record
+			}
+			if len(story) < 2 {
+				t.Errorf("%s %s has no story: %v", m.st.Name, task.ID, story)
+			}
+		}
+	}
+}
+
 func lines(records []journal.Record) string {
 	var b strings.Builder
 	for _, r := range records {

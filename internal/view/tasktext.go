@@ -152,7 +152,8 @@ func attempts(records []journal.Record, task string) [][]string {
 		if r.Task != task || r.Kind != lifecycle.TaskEnded && r.Kind != lifecycle.TaskInterrupted && r.Kind != lifecycle.TaskJudged && r.Kind != lifecycle.GateDecided {
 			continue
 		}
-		rows = append(rows, []string{fmt.Sprintf("%4d", r.Seq), Date(r.Time), cut(told(r), 200)})
+		name, text := saidBy(r)
+		rows = append(rows, []string{fmt.Sprintf("%4d", r.Seq), Date(r.Time), cut(strings.TrimSpace(name+" "+text), 200)})
 	}
 	return rows
 }

@@ -27,7 +27,7 @@ func failing(r journal.Record) bool {
 }
 
 // begin tells why the task could start, once an execution.
-func (t *teller) begin(r journal.Record) {
+func (t *teller) begin() {
 	if t.begun || t.task.Dormant {
 		return
 	}
@@ -42,35 +42,39 @@ func (t *teller) begin(r journal.Record) {
 		if end.Seq > at.Seq {
 			at = end
 		}
-		parts = append(parts, plain(id)+" "+outcome(end)+" (record "+strconv.FormatUint(uint64(end.Seq), 10)+")")
+		parts = append(parts, plain(id)+" "+t.outcome(id, end)+" (record "+strconv.FormatUint(uint64(end.Seq), 10)+")")
 	}
 	switch {
 	case len(parts) > 0:
-		t.say(at, few(parts, 6)+", so it could start")
+		t.name(at, few(parts, 6)+",", "so it could start")
 	case t.task.Item > 0 || at.Seq == 0: // the list that it is an item of says so
 	case at.Task != "":
-		t.say(at, plain(at.Task)+" began, and in it this task follows from no other, so it could start")
+		t.name(at, plain(at.Task), "began, and in it this task follows from no other, so it could start")
 	default:
 		t.say(at, "the plan began, and this task follows from no other, so it could start")
 	}
 }
 
 // outcome tells in a word or two how another task ended.
-func outcome(r journal.Record) string {
+func (t *teller) outcome(id string, r journal.Record) string {
+	said := "was accepted"
 	switch d, _ := derivedOf(r); {
 	case r.Kind == lifecycle.TaskSettled && d.Status == lifecycle.Skipped:
 		return "was skipped"
 	case r.Kind == lifecycle.TaskSettled:
 		return string(d.Status)
 	}
-	f, err := lifecycle.FactOf(r)
-	if e, ok := f.Body.(*lifecycle.Ended); err == nil && ok {
-		if names := few(leftNames(e), 3); names != "" {
-			return e.Outcome + ", leaving " + names
-		}
-		return e.Outcome
+	e := t.left[id]
+	if e == nil {
+		return said
 	}
-	return "was accepted"
+	if r.Kind == lifecycle.TaskEnded {
+		said = e.Outcome
+	}
+	if names := few(leftNames(e), 3); names != "" {
+		said += ", leaving " + names
+	}
+	return said
 }
 
 func leftNames(e *lifecycle.Ended) []string {
@@ -122,9 +126,8 @@ func (t *teller) read(ref expr.Ref) string {
 		return name + " of " + plain(ref.Root)
 	}
 	said := name + " of " + plain(from.ID)
-	f, err := lifecycle.FactOf(t.ends[from.ID])
-	e, ok := f.Body.(*lifecycle.Ended)
-	if err != nil || !ok {
+	e := t.left[from.ID]
+	if e == nil {
 		return said
 	}
 	for _, a := range e.Artifacts {
@@ -148,17 +151,32 @@ func value(raw json.RawMessage, path []string) string {
 	return " (" + short(b, 40) + ")"
 }
 
-func (t *teller) assessed(r journal.Record) string {
-	s := phrase(r)
-	if s == "its condition holds" {
-		return because(s, t.task.Spec.When)
+// assessed tells what was worked out before the task began. What ends it there is told by the record that follows.
+func (t *teller) assessed(r journal.Record) {
+	f, err := lifecycle.FactOf(r)
+	if a, ok := f.Body.(*lifecycle.Assessed); err != nil || !ok || a.Failed || !a.Run {
+		return
 	}
-	return s
+	if t.task.Spec.When != "" && t.task.Item == 0 {
+		t.say(r, "its condition held: "+plain(t.task.Spec.When))
+	}
+	if text := assessedPhrase(f.Body.(*lifecycle.Assessed)); text != nothingElse {
+		t.say(r, text)
+	}
+}
+
+// waited tells what the task had to wait for.
+func (t *teller) waited(d derived) string {
+	s := "it had to wait for " + asked(lifecycle.Task{Spec: t.task.Spec, Wait: d.For})
+	if d.For == lifecycle.ForUnknown {
+		return s // why is told by the record before
+	}
+	return because(s, d.Why)
 }
 
 // ended tells how an attempt ended, with the criteria that decided it.
 func (t *teller) ended(r journal.Record) {
-	t.say(r, told(r))
+	t.told(r)
 	f, err := lifecycle.FactOf(r)
 	if err != nil {
 		return
@@ -189,9 +207,9 @@ func lastLine(s string) string {
 	return plain(s[strings.LastIndexByte(s, '\n')+1:])
 }
 
-// settled tells what became of the task, unless the record before has said it.
-func (t *teller) settled(r journal.Record) {
-	d, _ := derivedOf(r)
+// settled tells what became of the task, without what the record before has said.
+func (t *teller) settled(r journal.Record, d derived) {
+	said := t.last == lifecycle.TaskEnded || t.last == lifecycle.TaskJudged || t.last == lifecycle.GateDecided
 	switch {
 	case d.Status == lifecycle.Skipped && len(t.routers) > 0:
 		t.say(r, "it was skipped: it runs only if "+oneOf(t.routers)+", which did not happen")
@@ -199,8 +217,11 @@ func (t *teller) settled(r journal.Record) {
 		t.say(r, because("it was skipped", d.Why))
 	case d.Status == lifecycle.FailedTask && len(d.Routed) > 0:
 		t.say(r, "it failed, which leads to "+list(plains(d.Routed)))
+	case d.Status == lifecycle.FailedTask && said:
+		t.say(r, "it failed for good")
 	case d.Status == lifecycle.FailedTask:
 		t.say(r, because("it failed for good", d.Why))
+	case said: // approved
 	default:
 		t.say(r, because("it "+string(d.Status), d.Why))
 	}

@@ -198,3 +198,21 @@ func BenchmarkTree(b *testing.B) {
 		TreeLines(m.st, o)
 	}
 }
+
+func BenchmarkPlanJSON(b *testing.B) {
+	m := chained(b, 10_000, 5_000)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := PlanJSON(m.st); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkStory(b *testing.B) {
+	m := chained(b, 10_000, 5_000)
+	b.ReportAllocs()
+	for b.Loop() {
+		Story(m.records, m.st, "t00005")
+	}
+}
