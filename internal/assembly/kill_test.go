@@ -1,3 +1,5 @@
+//go:build unix
+
 package assembly_test
 
 import (
@@ -37,26 +39,35 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	if dir := os.Getenv("CAIRN_TEST_REPLAY"); dir != "" {
+		if err := replayDenied(dir); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	os.Exit(m.Run())
 }
 
 // carryOut is the whole life of an engine: submit the plan of a folder, or find it there, and drive it to its end.
-func carryOut(dir, kill string) error {
+func carryOut(dir, kill string) error { return carryOutFile(dir, "plan.yaml", kill) }
+
+func carryOutFile(dir, file, kill string) error {
 	ctx := context.Background()
 	h, err := assembly.Open(ctx, options(dir, kill))
 	if err != nil {
 		return err
 	}
-	src, err := os.ReadFile(filepath.Join(dir, "plan.yaml"))
+	src, err := os.ReadFile(filepath.Join(dir, file))
 	if err != nil {
 		return err
 	}
-	p, faults := plan.Read("plan.yaml", src, plan.Options{Capabilities: h.Capabilities})
+	p, faults := plan.Read(file, src, plan.Options{Capabilities: h.Capabilities})
 	if err := faults.Err(); err != nil {
 		return err
 	}
 	if _, _, err := h.Engine.Load(ctx, p.Name); err != nil {
-		if _, err := h.Engine.Submit(ctx, p, "plan.yaml", "person:ann"); err != nil {
+		if _, err := h.Engine.Submit(ctx, p, file, "person:ann"); err != nil {
 			return err
 		}
 	}
