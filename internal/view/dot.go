@@ -17,6 +17,7 @@ func (g Graph) Dot() string {
 		fmt.Fprintf(&d.b, "  label=%s; labelloc=t;\n", dotQuote(g.Title))
 	}
 	d.b.WriteString("  node [shape=box, style=\"rounded,filled\", fillcolor=\"#ffffff\", fontname=\"sans-serif\"];\n")
+	d.b.WriteString("  edge [fontname=\"sans-serif\", fontsize=11];\n")
 	d.within("", "  ")
 	d.edges()
 	d.b.WriteString("}\n")
@@ -75,7 +76,7 @@ func dotQuote(lines ...string) string {
 func (d *dot) edges() {
 	for _, e := range d.Edges {
 		var attrs []string
-		from, to := d.end(e.From), d.end(e.To)
+		from, to := d.end(e.From, true), d.end(e.To, false)
 		if from != d.name[e.From] {
 			attrs = append(attrs, "ltail=cluster_"+d.name[e.From])
 		}
@@ -101,14 +102,21 @@ func (d *dot) edges() {
 	}
 }
 
-// end is the node at which an edge ends: for a group the first inside, since Graphviz links nodes alone.
-func (d *dot) end(id string) string {
+// end is the node at which an edge ends: for a group one inside, since Graphviz links nodes alone. An edge leaves a
+// group from its last node and enters it at its first.
+func (d *dot) end(id string, leaves bool) string {
+	pick := func(places []int) int {
+		if leaves {
+			return places[len(places)-1]
+		}
+		return places[0]
+	}
 	for {
 		switch {
 		case len(d.nodes[id]) > 0:
-			return d.name[d.Nodes[d.nodes[id][0]].ID]
+			return d.name[d.Nodes[pick(d.nodes[id])].ID]
 		case len(d.groups[id]) > 0:
-			id = d.Groups[d.groups[id][0]].ID
+			id = d.Groups[pick(d.groups[id])].ID
 		default:
 			return d.name[id]
 		}
