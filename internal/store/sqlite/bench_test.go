@@ -82,7 +82,7 @@ func BenchmarkAppend(b *testing.B) {
 		group          int // rows a commit of the raw loop: the most that the callers can fill
 	}{{1, 1, 1}, {64, 1, 64}, {1, 256, 256}, {4, 64, 256}} {
 		b.Run(fmt.Sprintf("callers=%d/batch=%d", bc.callers, bc.batch), func(b *testing.B) {
-			turn := 8 * bc.callers * bc.batch // rows of one turn
+			turn := max(8*bc.callers*bc.batch, 256) // rows of one turn
 			turns := (b.N + turn - 1) / turn
 			chains := make([][]journal.Entry, bc.callers)
 			s, r := open(b, b.TempDir()), newRaw(b)
