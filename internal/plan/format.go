@@ -24,7 +24,9 @@ func Format(file string, src []byte, as string) ([]byte, error) {
 	written, _ := source.Read(form, src)
 	if isFragment(written) {
 		tasks, _ := canon.Get("tasks")
-		canon = tasks.Items[0]
+		if canon = tasks.Items[0]; !isFragment(canon) {
+			canon.Items[0].Text = "task" // with only an id and a title it could be a plan
+		}
 	}
 	out, err := write(as, canon, notes(&canon, written, source.Comments(form, src)))
 	if err != nil {

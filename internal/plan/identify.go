@@ -47,6 +47,9 @@ func (c *checker) identify(root source.Node) {
 		}
 		c.generate(s)
 	}
+	if c.fragment {
+		c.plan.Name = c.plan.Tasks[0].ID
+	}
 }
 
 func (c *checker) badID(n source.Node, what, id string) {

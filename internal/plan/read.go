@@ -57,7 +57,6 @@ func (d *decoder) plan(root source.Node) *Plan {
 	switch {
 	case isFragment(root):
 		p.Tasks = d.taskList(source.Node{Kind: source.List, Line: root.Line, Col: root.Col, Items: []source.Node{root}}, "tasks")
-		p.Name = p.Tasks[0].ID
 	case root.Kind == source.Null:
 		d.fault(root, CodeEmpty, "write plan: NAME and a list of tasks", "the file is empty")
 		return p

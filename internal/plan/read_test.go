@@ -255,7 +255,7 @@ tasks:
   - {id: c, needs: [b], with: {x: "${a.y}"}, when: outputs_of.a.n > 1}
   - {id: mend, with: {x: "${a.y}"}}
   - {id: after, needs: [mend], with: {x: "${a.y}"}}
-  - {id: r, uses: shell, run: "echo ${HOME} $${a.y}", rollback: {run: "undo ${r.id}", with: {z: "${r.q}"}}}
+  - {id: r, uses: shell, run: "for item in 1 2; do echo ${HOME} $${a.y} ${item}; done", rollback: {run: "undo ${r.id}", with: {z: "${r.q}"}}}
   - id: group
     needs: [c]
     each: "${c.list}"

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,13 +18,24 @@ type query struct {
 	who, text    string
 }
 
+// reader collects what one task reads of others. Outside of tasks at is -1.
+type reader struct {
+	*checker
+	scope *scope
+	at    int
+	self  bool // where it may read itself: once it has ended
+	shell bool // where ${item} may be a variable of the shell
+	asked map[*scope][]query
+}
+
 // references checks everything that tasks read of each other.
 func (c *checker) references() {
 	asked := make(map[*scope][]query)
 	for _, s := range c.scopes {
 		c.file = s.file
 		for i := range s.tasks {
-			c.reads(s, i, asked)
+			r := reader{checker: c, scope: s, at: i, asked: asked}
+			r.task(&s.tasks[i])
 		}
 	}
 	for _, s := range c.scopes {
@@ -34,89 +46,98 @@ func (c *checker) references() {
 		}
 	}
 	if g := c.plan.Goal; g != nil {
+		r := reader{checker: c, scope: c.scopes[0], at: -1}
 		for _, d := range g.Done {
 			if !d.Judge {
-				c.computed(c.scopes[0], -1, locate(c.root, d.Says), d.Says, nil)
+				r.computed(locate(c.root, d.Says), d.Says)
 			}
 		}
 	}
 }
 
-// reads collects what one task reads.
-func (c *checker) reads(s *scope, i int, asked map[*scope][]query) {
-	t := &s.tasks[i]
-	inText := func(key, text string, self bool) {
-		if strings.Contains(text, "${") {
-			c.refs(s, i, s.node(i, key), text, self, asked)
-		}
-	}
-	inText("run", t.Run, false)
-	inText("each", t.Each, false)
-	inText("dir", t.Dir, false)
-	if bytes.Contains(t.With, []byte("${")) {
-		c.tree(s, i, s.node(i, "with"), false, asked)
-	}
+// task looks at every place of a task where a reference or an expression may stand.
+func (r *reader) task(t *Task) {
+	s, i := r.scope, r.at
+	r.shell = true
+	r.text("run", t.Run)
+	r.shell = false
+	r.text("each", t.Each)
+	r.text("dir", t.Dir)
+	r.json(t.With, "with")
 	for _, v := range t.Env {
-		if strings.Contains(v, "${") {
-			c.refs(s, i, locate(s.node(i, "env"), v), v, false, asked)
-		}
-	}
-	if r := t.Rollback; r != nil {
-		inText("rollback", r.Run, true)
-		if bytes.Contains(r.With, []byte("${")) {
-			with, _ := s.node(i, "rollback").Get("with")
-			c.tree(s, i, with, true, asked)
-		}
+		r.text("env", v)
 	}
 	if t.When != "" {
-		c.computed(s, i, s.node(i, "when"), t.When, asked)
+		r.computed(s.node(i, "when"), t.When)
 	}
 	if t.Each != "" && !soleRef(t.Each) {
-		c.computed(s, i, s.node(i, "each"), t.Each, asked)
+		r.computed(s.node(i, "each"), t.Each)
 	}
 	for j, p := range t.Pre {
-		c.computed(s, i, s.item(i, "pre", j), p, asked)
+		r.computed(s.item(i, "pre", j), p)
 	}
 	for j, e := range t.Expect {
 		if !e.Judge {
-			c.computed(s, i, s.item(i, "expect", j), e.Says, asked)
+			r.computed(s.item(i, "expect", j), e.Says)
 		}
 	}
 	for j, e := range t.Checks {
 		if !e.Judge {
-			c.computed(s, i, s.item(i, "checks", j), e.Says, asked)
+			r.computed(s.item(i, "checks", j), e.Says)
 		}
+	}
+	if back := t.Rollback; back != nil {
+		r.self = true
+		r.text("rollback", back.Run)
+		r.json(back.With, "rollback")
+	}
+}
+
+func (r *reader) text(key, text string) {
+	if strings.Contains(text, "${") {
+		r.refs(locate(r.scope.node(r.at, key), text), text)
+	}
+}
+
+func (r *reader) json(raw json.RawMessage, key string) {
+	if bytes.Contains(raw, []byte("${")) {
+		n := r.scope.node(r.at, key)
+		if key == "rollback" {
+			n, _ = n.Get("with")
+		}
+		r.tree(n)
 	}
 }
 
 // tree looks for references in every text of a value.
-func (c *checker) tree(s *scope, i int, n source.Node, self bool, asked map[*scope][]query) {
+func (r *reader) tree(n source.Node) {
 	if n.Kind == source.String && strings.Contains(n.Text, "${") {
-		c.refs(s, i, n, n.Text, self, asked)
-		for _, r := range expr.Bare(n.Text) {
-			if _, _, ok := s.find(r.Root); ok {
-				c.warn(n, WarnRef, fmt.Sprintf("write ${%s.OUTPUT}", r.Root), "%s names a task but none of its outputs, and stays as it is", r.Text)
+		r.refs(n, n.Text)
+		for _, b := range expr.Bare(n.Text) {
+			if _, _, ok := r.scope.find(b.Root); ok {
+				r.warn(n, WarnRef, fmt.Sprintf("write ${%s.OUTPUT}", b.Root), "%s names a task but none of its outputs, and stays as it is", b.Text)
 			}
 		}
 	}
 	for k, item := range n.Items {
 		if n.Kind == source.List || k%2 == 1 {
-			c.tree(s, i, item, self, asked)
+			r.tree(item)
 		}
 	}
 }
 
-func (c *checker) refs(s *scope, i int, n source.Node, text string, self bool, asked map[*scope][]query) {
-	for _, r := range expr.Refs(text) {
+func (r *reader) refs(n source.Node, text string) {
+	for _, ref := range expr.Refs(text) {
 		switch {
-		case r.IsTask():
-			c.target(s, i, n, r.Root, r.Text, self, asked)
-		case r.Root == expr.Item || r.Root == expr.Index:
-			if !s.ranges(i) {
-				c.fault(n, CodeRef, "say what the task ranges over: each: ${TASK.OUTPUT}", "%s stands in %s, which ranges over nothing", r.Text, s.tasks[i].ID)
+		case ref.IsTask():
+			r.target(n, ref.Root, ref.Text)
+		case ref.Root == expr.Item || ref.Root == expr.Index:
+			if !r.scope.ranges(r.at) && !(r.shell && len(ref.Path) == 0) {
+				r.fault(n, CodeRef, "say what the task ranges over: each: ${TASK.OUTPUT}", "%s stands in %s, which ranges over nothing",
+					ref.Text, r.scope.tasks[r.at].ID)
 			}
-		case r.Root == expr.Inputs:
-			c.input(n, r)
+		case ref.Root == expr.Inputs:
+			r.input(n, ref)
 		}
 	}
 }
@@ -148,8 +169,9 @@ func (c *checker) input(n source.Node, r expr.Ref) {
 	c.fault(n, CodeRef, remedy, "%s reads an input that the plan does not have", r.Text)
 }
 
-// computed looks for the tasks that an expression reads. One that does not compile was reported.
-func (c *checker) computed(s *scope, i int, n source.Node, src string, asked map[*scope][]query) {
+// computed looks for the tasks that an expression reads, its own among them. One that does not
+// compile was reported.
+func (r *reader) computed(n source.Node, src string) {
 	if !strings.Contains(src, "outputs_of") {
 		return
 	}
@@ -157,40 +179,42 @@ func (c *checker) computed(s *scope, i int, n source.Node, src string, asked map
 	if err != nil {
 		return
 	}
+	inside := *r
+	inside.self = true
 	ids, _ := p.Tasks()
 	for _, id := range ids {
-		c.target(s, i, n, id, "outputs_of."+id, true, asked)
+		inside.target(n, id, "outputs_of."+id)
 	}
 }
 
-// target resolves a task that is read, and asks that it come before. Outside of tasks (i < 0)
-// everything has ended.
-func (c *checker) target(s *scope, i int, n source.Node, id, text string, self bool, asked map[*scope][]query) {
+// target resolves a task that is read, and asks that it come before. Outside of tasks everything
+// has ended.
+func (r *reader) target(n source.Node, id, text string) {
 	id, inner, nested := strings.Cut(id, "/")
-	in, at, ok := s.find(id)
+	in, at, ok := r.scope.find(id)
 	if !ok {
-		c.missing(s, n, id, text+" reads")
+		r.missing(r.scope, n, id, text+" reads")
 		return
 	}
 	if nested && !holds(&in.tasks[at], inner) {
-		c.fault(n, CodeUnknown, "name a task of its subplan", "%s names %q, and %s holds no such task", text, inner, id)
+		r.fault(n, CodeUnknown, "name a task of its subplan", "%s names %q, and %s holds no such task", text, inner, id)
 		return
 	}
-	if i < 0 {
+	if r.at < 0 {
 		return
 	}
-	task := int32(i)
-	if in != s {
-		task = int32(s.ancestor(in))
+	task := int32(r.at)
+	if in != r.scope {
+		task = int32(r.scope.ancestor(in))
 	}
-	if task == at {
-		// A task inside may not read the one around it, which ends after it.
-		if !self || in != s {
-			c.fault(n, CodeRef, "read the output of a task before it", "%s stands in %s itself", text, in.tasks[at].ID)
-		}
+	if task != at {
+		r.asked[in] = append(r.asked[in], query{task, at, n, r.scope.path(r.at), text})
 		return
 	}
-	asked[in] = append(asked[in], query{task, at, n, s.path(i), text})
+	// A task inside may not read the one around it, which ends after it.
+	if !r.self || in != r.scope {
+		r.fault(n, CodeRef, "read the output of a task before it", "%s stands in %s itself", text, in.tasks[at].ID)
+	}
 }
 
 // holds reports whether a task has another inside, by its path.

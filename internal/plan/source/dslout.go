@@ -19,7 +19,7 @@ func WriteDSL(n Node, notes Notes) ([]byte, error) {
 	w := &dslWriter{yamlWriter: yamlWriter{notes: notes}}
 	tasks, ok := n.Get("tasks")
 	if !ok || tasks.Kind != List {
-		w.block("task", "id", n, nil)
+		w.block("task", n.Items[0].Text, n, nil)
 		return []byte(strings.TrimLeft(w.b.String(), "\n")), w.err
 	}
 	w.block("plan", "plan", n, nil)
