@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -291,10 +290,4 @@ func sortedKeys(m map[string]json.RawMessage) []string {
 		keys = append(keys, k)
 	}
 	return sorted(keys)
-}
-
-// blobOf stores a reader's content and names it.
-func (r *Run) blobOf(ctx context.Context, name, typ string, b []byte) (capability.Ref, error) {
-	blob, err := r.engine.Artifacts.Put(ctx, bytes.NewReader(b))
-	return capability.Ref{Name: name, Hash: blob.ID, Size: blob.Size, Type: typ}, err
 }

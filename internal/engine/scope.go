@@ -91,8 +91,8 @@ func reads(ef lifecycle.Effect) (names []string, all bool) {
 	names = t.Reads()
 	add := func(src string) {
 		if p, err := expr.Compile(src); err == nil {
-			ids, any := p.Tasks()
-			names, all = append(names, ids...), all || any
+			ids, open := p.Tasks()
+			names, all = append(names, ids...), all || open
 		}
 	}
 	if ef.Kind == lifecycle.Assess {

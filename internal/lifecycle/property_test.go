@@ -5,8 +5,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/cairn-plan/cairn/internal/plan"
 	"pgregory.net/rapid"
+
+	"github.com/cairn-plan/cairn/internal/plan"
 )
 
 // anyPlan draws a plan of up to a dozen tasks with every feature that moves statuses.

@@ -23,7 +23,8 @@ func (s *State) before(a, b int32) bool {
 }
 
 func (s *State) push(i int32) {
-	h := append(s.ready, i)
+	s.ready = append(s.ready, i)
+	h := s.ready
 	for c := len(h) - 1; c > 0; {
 		p := (c - 1) / 2
 		if !s.before(h[c], h[p]) {
@@ -32,7 +33,6 @@ func (s *State) push(i int32) {
 		h[c], h[p] = h[p], h[c]
 		c = p
 	}
-	s.ready = h
 }
 
 func (s *State) pop() int32 {

@@ -1,7 +1,6 @@
 package lifecycle
 
 import (
-	"encoding/json"
 	"slices"
 
 	"github.com/cairn-plan/cairn/internal/digest"
@@ -266,7 +265,7 @@ func resultOf(e *Ended) *Result {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		v, err := digest.Canonicalize(json.RawMessage(e.Outputs[name]))
+		v, err := digest.Canonicalize(e.Outputs[name])
 		if err != nil {
 			v = e.Outputs[name]
 		}

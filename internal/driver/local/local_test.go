@@ -679,3 +679,52 @@ func TestCommandsOfManyProcessesAreAllTaken(t *testing.T) {
 	}
 	b.sound(name, st)
 }
+
+func TestRetentionDropsWhatNothingElseNames(t *testing.T) {
+	b := newBench(t)
+	text := func(c string) string { return strings.Repeat(c, 5000) }
+	name := b.submit(`
+plan: keep
+tasks:
+  - {id: short, uses: echo, with: {x: "` + text("a") + `"}, outputs: {x: {retention: task}}}
+  - {id: shared, uses: echo, with: {x: "` + text("b") + `"}, outputs: {x: {retention: task}}}
+  - {id: also, uses: echo, with: {x: "` + text("b") + `"}}
+  - {id: brief, uses: echo, with: {x: "` + text("c") + `"}, outputs: {x: {retention: 1h}}}
+  - {id: sign}
+`)
+	if _, err := b.drive(name, &local.Driver{}); err != nil {
+		t.Fatal(err)
+	}
+	expire := func(dry bool) string {
+		dropped, err := b.engine.Expire(context.Background(), dry)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var tasks []string
+		for _, d := range dropped {
+			tasks = append(tasks, d.Task)
+		}
+		return strings.Join(tasks, " ")
+	}
+	if got := expire(false); got != "" {
+		t.Errorf("%s was dropped while the plan ran", got)
+	}
+	st, err := b.drive(name, &local.Driver{Yes: "person:ann"})
+	if err != nil || !st.Phase.Over() {
+		t.Fatal(err, st.Phase)
+	}
+	if got := expire(true); got != "short" {
+		t.Error(got)
+	}
+	if got := expire(false); got != "short" {
+		t.Error(got)
+	}
+	b.engine.Now = func() time.Time { return time.Now().Add(2 * time.Hour) }
+	if got := expire(false); got != "brief" {
+		t.Error(got)
+	}
+	if got := expire(false); got != "" {
+		t.Errorf("%s was dropped twice", got)
+	}
+	b.sound(name, nil)
+}
