@@ -151,3 +151,22 @@ type RunnerFunc func(ctx context.Context, call Call) (Result, error)
 
 // Run implements Runner.
 func (f RunnerFunc) Run(ctx context.Context, call Call) (Result, error) { return f(ctx, call) }
+
+// Preview is what a call would do, as far as that can be told without doing it.
+type Preview struct {
+	Commands   []string `json:"commands,omitempty"`   // what would be run or sent
+	Diff       string   `json:"diff,omitempty"`       // unified, of files or rows
+	Unforeseen []string `json:"unforeseen,omitempty"` // what could not be told, in words
+}
+
+// Previewer is a Runner that can show what a call would do. It leaves no trace.
+type Previewer interface {
+	Preview(ctx context.Context, call Call) (Preview, error)
+}
+
+// Keeper is a Runner that keeps a copy of what a call is about to change, and can put it back. A backup is small JSON;
+// what is large is stored through the Host and named in it. Restore may be tried again after it failed half way.
+type Keeper interface {
+	Backup(ctx context.Context, call Call) (json.RawMessage, error)
+	Restore(ctx context.Context, call Call, backup json.RawMessage) error
+}
