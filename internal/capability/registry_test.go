@@ -88,8 +88,14 @@ func TestAddRefuses(t *testing.T) {
 		"schema of its inputs is broken":  func(c *capability.Contract) { c.Inputs = json.RawMessage(`{"type": 5}`) },
 		"schema of its outputs is broken": func(c *capability.Contract) { c.Outputs = json.RawMessage(`{"type": "array"}`) },
 		"is broken: ":                     func(c *capability.Contract) { c.Outputs = json.RawMessage(`{"$ref": "#/$defs/none"}`) },
-		`positional input "who"`:          func(c *capability.Contract) { c.Positional = []string{"who"} },
-		`example 1: "name" is missing`:    func(c *capability.Contract) { c.Examples[0].With = json.RawMessage(`{}`) },
+		`"a" has the type "strin"`: func(c *capability.Contract) {
+			c.Outputs = json.RawMessage(`{"type": "object", "properties": {"l": {"type": "array", "items": {"properties": {"a": {"type": "strin"}}}}}}`)
+		},
+		`it has the type "set"`: func(c *capability.Contract) {
+			c.Outputs = json.RawMessage(`{"type": "object", "anyOf": [{"type": ["object", "set"]}]}`)
+		},
+		`positional input "who"`:       func(c *capability.Contract) { c.Positional = []string{"who"} },
+		`example 1: "name" is missing`: func(c *capability.Contract) { c.Examples[0].With = json.RawMessage(`{}`) },
 	} {
 		c := contract("c.greet")
 		spoil(&c)

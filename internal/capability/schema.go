@@ -41,6 +41,9 @@ func ParseSchema(raw json.RawMessage) (*Schema, error) {
 	if root.Type != "object" {
 		return nil, fmt.Errorf("it describes no object")
 	}
+	if err := known(root, "it"); err != nil {
+		return nil, err
+	}
 	whole, err := root.Resolve(nil)
 	if err != nil {
 		return nil, err
@@ -48,6 +51,33 @@ func ParseSchema(raw json.RawMessage) (*Schema, error) {
 	s := &Schema{root: root, whole: whole, parts: map[string]*jsonschema.Resolved{}}
 	s.nothing = sync.OnceValue(func() []string { return s.findings(json.RawMessage("{}"), false) })
 	return s, nil
+}
+
+var sorts = []string{"string", "integer", "number", "boolean", "array", "object", "null"}
+
+// known finds types that there are not, which the validator would take for types that nothing has.
+func known(s *jsonschema.Schema, name string) error {
+	for _, typ := range append(slices.Clone(s.Types), s.Type) {
+		if typ != "" && !slices.Contains(sorts, typ) {
+			return fmt.Errorf("%s has the type %q, and there are %s", name, typ, strings.Join(sorts, ", "))
+		}
+	}
+	for _, part := range slices.Concat(s.AnyOf, s.OneOf, s.AllOf, []*jsonschema.Schema{s.Items, s.AdditionalProperties}) {
+		if part == nil {
+			continue
+		}
+		if err := known(part, name); err != nil {
+			return err
+		}
+	}
+	for _, parts := range []map[string]*jsonschema.Schema{s.Properties, s.Defs} {
+		for _, key := range slices.Sorted(maps.Keys(parts)) {
+			if err := known(parts[key], fmt.Sprintf("%q", key)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // part is the schema of an object that has this one property and no duties.

@@ -119,8 +119,9 @@ func whole(res capability.Result, host *Host) map[string]json.RawMessage {
 	return all
 }
 
+// refuses hands over what is no object; whether an object fits is judged before a runner sees it.
 func (s suite) refuses(t *testing.T) {
-	for _, with := range []string{``, `[]`, `"text"`, `{`, `{"\u0000": {}}`} {
+	for _, with := range []string{``, `[]`, `"text"`, `{`} {
 		call, _ := s.call(t, json.RawMessage(with))
 		if s.reg.Check(s.contract.ID, call.With) == nil {
 			continue // it fits, so it may run; what it does then is the runner's business
