@@ -2,9 +2,9 @@
 // takes and gives, what it may touch, what repeating it costs, and the port behind which a runner
 // performs it.
 //
-// A registry is filled by hand at assembly, and then only read. A runner never sees the journal: it
-// is handed a Call and a Host, and answers with a Result; whether that ends, retries or blocks a
-// task is not its business.
+// A registry is filled by hand at assembly; what manifests add is exchanged later, as a whole, while
+// others read. A runner never sees the journal: it is handed a Call and a Host, and answers with a
+// Result; whether that ends, retries or blocks a task is not its business.
 package capability
 
 import (

@@ -93,21 +93,30 @@ func TestContract(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
-	c1, host := call(t, `{}`)
+	c1, _ := call(t, `{}`)
+	host := &herald{spawned: make(chan struct{})}
+	c1.Host = host
 	ended := make(chan error, 1)
 	go func() {
 		_, err := slow.Runner.Run(ctx, c1)
 		ended <- err
 	}()
-	for len(host.Processes()) == 0 {
-		if ctx.Err() != nil {
-			t.Fatal("it never started")
-		}
-	}
+	<-host.spawned
 	stop()
 	if err := <-ended; !fault.Is(err, fault.Interrupted) {
 		t.Errorf("stopped: %v", err)
 	}
+}
+
+// herald says when a process was spawned.
+type herald struct {
+	capabilitytest.Host
+	spawned chan struct{}
+}
+
+func (h *herald) Spawned(capability.Process) error {
+	close(h.spawned)
+	return nil
 }
 
 func TestCommands(t *testing.T) {
