@@ -1,19 +1,31 @@
 package assembly
 
 import (
+	"os"
+	"path/filepath"
+
 	"github.com/cairn-plan/cairn/internal/capability"
+	"github.com/cairn-plan/cairn/internal/fault"
 	"github.com/cairn-plan/cairn/internal/runner/file"
+	"github.com/cairn-plan/cairn/internal/runner/http"
+	"github.com/cairn-plan/cairn/internal/runner/manifest"
 	"github.com/cairn-plan/cairn/internal/runner/noop"
 	"github.com/cairn-plan/cairn/internal/runner/pipeline"
 	"github.com/cairn-plan/cairn/internal/runner/shell"
 )
 
-// Capabilities makes the registry: what is built in, and what the manifests of a home add.
+// Manifests is where a home keeps the manifests that add capabilities to it.
+func Manifests(home string) string { return filepath.Join(home, "capabilities") }
+
+// Capabilities makes the registry: what is built in, and what the manifests of a home add. A manifest that is broken is
+// an error: a plan that uses it could not be judged.
 func Capabilities(home string) (*capability.Registry, error) {
 	r := capability.NewRegistry()
+	requests := http.New(nil)
 	builtin := []capability.Entry{
 		{Contract: noop.Contract(), Runner: capability.RunnerFunc(noop.Run)},
 		{Contract: shell.Contract(), Runner: shell.New()},
+		{Contract: http.Contract(), Runner: requests},
 		{Contract: pipeline.Contract(), Runner: pipeline.New(r)},
 	}
 	builtin = append(builtin, file.All()...)
@@ -22,6 +34,36 @@ func Capabilities(home string) (*capability.Registry, error) {
 			return nil, err
 		}
 	}
-	_ = home
-	return r, nil
+	if home == "" {
+		return r, nil
+	}
+	added, err := manifest.LoadDir(Manifests(home), requests)
+	if err != nil {
+		return nil, err
+	}
+	return r, r.Reload(added)
+}
+
+// AddManifest checks a manifest and puts it into a home, in place of an older one of the same capability.
+func AddManifest(home, file string, text []byte) (capability.Contract, error) {
+	e, err := manifest.Load(file, text, http.New(nil))
+	if err != nil {
+		return capability.Contract{}, err
+	}
+	r, err := Capabilities("")
+	if err != nil {
+		return capability.Contract{}, err
+	}
+	if err := r.Reload([]capability.Entry{e}); err != nil {
+		return capability.Contract{}, err
+	}
+	dir := Manifests(home)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return capability.Contract{}, fault.Wrap(fault.Invalid, err, "make %s", dir)
+	}
+	path := filepath.Join(dir, e.Contract.ID+".yaml")
+	if err := os.WriteFile(path+".new", text, 0o644); err != nil {
+		return capability.Contract{}, fault.Wrap(fault.Invalid, err, "write %s", path)
+	}
+	return e.Contract, os.Rename(path+".new", path)
 }
