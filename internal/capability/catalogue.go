@@ -17,6 +17,7 @@ var Catalogue = []string{
 	"memory.forget", "memory.get", "memory.search", "memory.set",
 	"model.generate", "model.judge",
 	"noop",
+	"pipeline",
 	"planner.build_capability_menu", "planner.extract_goal_signals", "planner.resolve_capability_gaps",
 	"planner.synthesize_plan_steps", "planner.validate_plan",
 	"research.answer", "research.check", "research.extract", "research.harvest", "research.rank", "research.report",
