@@ -7,8 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cairn-plan/cairn/internal/fault"
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/cairn-plan/cairn/internal/fault"
 )
 
 var extensions = map[string]string{"yaml": ".yaml", "json": ".json", "dsl": ".plan"}

@@ -8,8 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cairn-plan/cairn/internal/digest"
 	"pgregory.net/rapid"
+
+	"github.com/cairn-plan/cairn/internal/digest"
 )
 
 func TestEverythingRoundTrips(t *testing.T) {

@@ -48,7 +48,7 @@ func (c *checker) references() {
 	if g := c.plan.Goal; g != nil {
 		r := reader{checker: c, scope: c.scopes[0], at: -1}
 		for _, d := range g.Done {
-			if !d.Judge {
+			if !d.Judge && reads(d.Says) {
 				r.computed(locate(c.root, d.Says), d.Says)
 			}
 		}
@@ -67,22 +67,24 @@ func (r *reader) task(t *Task) {
 	for _, v := range t.Env {
 		r.text("env", v)
 	}
-	if t.When != "" {
+	if reads(t.When) {
 		r.computed(s.node(i, "when"), t.When)
 	}
-	if t.Each != "" && !soleRef(t.Each) {
+	if reads(t.Each) {
 		r.computed(s.node(i, "each"), t.Each)
 	}
 	for j, p := range t.Pre {
-		r.computed(s.item(i, "pre", j), p)
+		if reads(p) {
+			r.computed(s.item(i, "pre", j), p)
+		}
 	}
 	for j, e := range t.Expect {
-		if !e.Judge {
+		if !e.Judge && reads(e.Says) {
 			r.computed(s.item(i, "expect", j), e.Says)
 		}
 	}
 	for j, e := range t.Checks {
-		if !e.Judge {
+		if !e.Judge && reads(e.Says) {
 			r.computed(s.item(i, "checks", j), e.Says)
 		}
 	}
@@ -169,12 +171,13 @@ func (c *checker) input(n source.Node, r expr.Ref) {
 	c.fault(n, CodeRef, remedy, "%s reads an input that the plan does not have", r.Text)
 }
 
+// reads reports whether an expression may read the outputs of a task. Nearly none do, so that this
+// is asked before anything dearer.
+func reads(src string) bool { return strings.Contains(src, "outputs_of") }
+
 // computed looks for the tasks that an expression reads, its own among them. One that does not
 // compile was reported.
 func (r *reader) computed(n source.Node, src string) {
-	if !strings.Contains(src, "outputs_of") {
-		return
-	}
 	p, err := expr.Compile(src)
 	if err != nil {
 		return

@@ -8,7 +8,7 @@ import (
 func TestDuration(t *testing.T) {
 	for text, want := range map[string]time.Duration{
 		"90s": 90 * time.Second, "10m": 10 * time.Minute, "2h30m": 150 * time.Minute, "3d": 72 * time.Hour,
-		"1w": 168 * time.Hour, "1w2d3h": 219 * time.Hour, " 5 m ": 5 * time.Minute, "0s": 0, "250ms": 250 * time.Millisecond,
+		"1w": 168 * time.Hour, "1w2d3h": 219 * time.Hour, "5 m": 5 * time.Minute, "0s": 0, "250ms": 250 * time.Millisecond,
 	} {
 		d, err := ParseDuration(text)
 		if err != nil || d.D() != want {

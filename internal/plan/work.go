@@ -23,7 +23,10 @@ func (c *checker) work(s *scope, i int) {
 	}
 	switch {
 	case t.Uses != "":
-		if c.capability(s.node(i, "uses"), t.Uses) {
+		if c.catalogue == nil {
+			return
+		}
+		if c.catalogue.Installed(t.Uses) || c.capability(s.node(i, "uses"), t.Uses) {
 			c.fits(s, i)
 		}
 	case t.Run != "" && t.Kind != Manual:
@@ -60,11 +63,11 @@ func (c *checker) fits(s *scope, i int) {
 	if with == nil {
 		with = json.RawMessage("{}")
 	}
-	n := s.node(i, "with")
-	if t.With == nil {
-		n = s.node(i, "uses")
-	}
 	for _, wrong := range c.catalogue.Fits(t.Uses, with) {
+		n := s.node(i, "with")
+		if t.With == nil {
+			n = s.node(i, "uses")
+		}
 		c.fault(n, CodeInput, "see: cairn capability show "+t.Uses, "%s of %s: %s", t.Uses, t.ID, wrong)
 	}
 }

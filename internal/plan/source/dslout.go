@@ -52,8 +52,7 @@ func (w *dslWriter) block(word, idKey string, n Node, item *Node) {
 	var title string
 	for i := 0; i < len(n.Items); i += 2 {
 		key, v := n.Items[i].Text, n.Items[i+1]
-		switch {
-		case key == idKey || key == "title" || word == "task" && (key == "kind" || key == "uses") && simple(v.Text):
+		if key == idKey || key == "title" || word == "task" && (key == "kind" || key == "uses") && simple(v.Text) {
 			inHeader[key] = true
 			w.comments(&n.Items[i], 0)
 		}

@@ -85,9 +85,11 @@ func (r *jsonReader) value(depth int) (Node, bool) {
 		return r.list(n, depth)
 	case c == '-' || '0' <= c && c <= '9':
 		n.Kind = Number
-		return n, r.number(&n)
+		ok := r.number(&n)
+		return n, ok
 	}
-	return n, r.word(&n)
+	ok := r.word(&n)
+	return n, ok
 }
 
 func (r *jsonReader) word(n *Node) bool {
