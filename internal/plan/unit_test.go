@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"encoding/json"
+	"slices"
 	"testing"
 	"time"
 )
@@ -61,5 +63,25 @@ func TestSize(t *testing.T) {
 		if n, err := ParseSize(text); err == nil {
 			t.Errorf("%q passes as %d", text, n)
 		}
+	}
+}
+
+// TestPlainJSON is what a view gets that embeds parts of a plan: the same words as the canonical form.
+func TestPlainJSON(t *testing.T) {
+	task := Task{ID: "a", Timeout: Duration(time.Minute), Retry: &Retry{Times: 2, Backoff: Backoff{Duration(time.Second), Duration(time.Minute)}},
+		Budget:  &Budget{Cost: Money{250_000, "EUR"}},
+		Expect:  []Criterion{{Says: "exit == 0"}, {"fine", true}},
+		Outputs: Outputs{{Name: "n", Type: "number"}, {Name: "o"}}}
+	got, err := json.Marshal(task)
+	want := `{"id":"a","expect":["exit == 0",{"judge":"fine"}],"outputs":{"n":{"type":"number"},"o":{}},"budget":{"cost":"0.25 EUR"},"timeout":"1m","retry":{"times":2,"backoff":"1s..1m"}}`
+	if err != nil || string(got) != want {
+		t.Errorf("got %s, %v", got, err)
+	}
+}
+
+func TestReads(t *testing.T) {
+	task := Task{Run: "echo ${a.x} ${HOME}", Each: "${b/c.list}", With: json.RawMessage(`{"x":"${a.y} ${inputs.q} ${item}"}`)}
+	if got := task.Reads(); !slices.Equal(got, []string{"a", "b/c"}) {
+		t.Errorf("got %v", got)
 	}
 }

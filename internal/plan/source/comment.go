@@ -1,6 +1,7 @@
 package source
 
 import (
+	"math"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -44,16 +45,15 @@ func yamlComments(text string) (out []Comment) {
 		return nil
 	}
 	lines := strings.Split(text, "\n")
-	inside := make([]bool, len(lines)+1)
+	inside := make([]int, len(lines)+1)
 	maskScalars(doc, lines, inside)
 	for i, line := range lines {
 		t := strings.TrimSpace(line)
-		switch {
-		case inside[i]:
-		case t == "" || t[0] == '#':
+		switch from := inside[i]; {
+		case from == 0 && (t == "" || t[0] == '#'):
 			out = append(out, Comment{Line: i + 1, Text: t})
-		default:
-			if at := trailing(line); at >= 0 {
+		case from <= len(line):
+			if at := trailing(line, from); at >= 0 {
 				out = append(out, Comment{Line: i + 1, Text: strings.TrimSpace(line[at:]), Trailing: true})
 			}
 		}
@@ -61,8 +61,12 @@ func yamlComments(text string) (out []Comment) {
 	return out
 }
 
-// maskScalars marks the lines that lie within a scalar of several lines, where # is text.
-func maskScalars(y *yaml.Node, lines []string, inside []bool) {
+// whole marks a line that is text from end to end.
+const whole = math.MaxInt
+
+// maskScalars notes, for the lines that a scalar of several lines goes on to, up to where they are
+// its text, in which # means nothing.
+func maskScalars(y *yaml.Node, lines []string, inside []int) {
 	if y.Kind == yaml.ScalarNode {
 		switch {
 		case y.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0:
@@ -76,7 +80,7 @@ func maskScalars(y *yaml.Node, lines []string, inside []bool) {
 	}
 }
 
-func maskBlock(line int, lines []string, inside []bool) {
+func maskBlock(line int, lines []string, inside []int) {
 	in, last := -1, line-1
 	for i := line; i < len(lines); i++ {
 		if strings.TrimSpace(lines[i]) == "" {
@@ -91,12 +95,12 @@ func maskBlock(line int, lines []string, inside []bool) {
 		last = i
 	}
 	for i := line; i <= last; i++ {
-		inside[i] = true
+		inside[i] = whole
 	}
 }
 
 // maskQuoted finds the closing quote.
-func maskQuoted(y *yaml.Node, lines []string, inside []bool) {
+func maskQuoted(y *yaml.Node, lines []string, inside []int) {
 	quote := byte('"')
 	if y.Style&yaml.SingleQuotedStyle != 0 {
 		quote = '\''
@@ -115,19 +119,22 @@ func maskQuoted(y *yaml.Node, lines []string, inside []bool) {
 			case c == quote && quote == '\'' && at+1 < len(lines[i]) && lines[i][at+1] == quote:
 				at++
 			case c == quote:
+				if i >= y.Line {
+					inside[i] = at + 1
+				}
 				return
 			}
 		}
 		if i+1 < len(lines) {
-			inside[i+1] = true
+			inside[i+1] = whole
 		}
 	}
 }
 
-// trailing finds the comment at the end of a line, -1 without one.
-func trailing(line string) int {
+// trailing finds the comment at the end of a line, -1 without one. Up to from it is text.
+func trailing(line string, from int) int {
 	var quote, before byte // the open quote; the last byte that is no space
-	for i := 0; i < len(line); i++ {
+	for i := from; i < len(line); i++ {
 		c := line[i]
 		switch {
 		case quote == '"' && c == '\\', quote == '\'' && strings.HasPrefix(line[i:], "''"):
