@@ -17,11 +17,9 @@ type checker struct {
 	fragment  bool // a single task: what it names may be elsewhere
 	hints     int  // suggestions that were looked for
 	stars     []starred
-	root      source.Node
 }
 
 func (c *checker) check(root source.Node) {
-	c.root = root
 	if len(c.plan.Tasks) == 0 {
 		if len(c.faults.Errors()) == 0 {
 			c.fault(root, CodeEmpty, "write a list of tasks under tasks:", "the plan has no tasks")
@@ -42,16 +40,17 @@ func (c *checker) check(root source.Node) {
 		s.graph = newGraph(len(s.tasks), edges[s])
 		c.cycles(s)
 	}
+	asked := make(map[*scope][]query)
 	for _, s := range c.scopes {
 		c.file = s.file
-		c.rules(s)
+		c.rules(s, asked)
 	}
-	if len(c.scopes) > 0 {
-		c.file = c.scopes[0].file
-		c.references()
-		c.file = c.scopes[0].file
-		c.planRules(root)
+	for _, s := range c.scopes {
+		c.file = s.file
+		c.ordered(s, asked[s])
 	}
+	c.file = c.scopes[0].file
+	c.planRules(root)
 }
 
 // maxHints bounds what suggestions may cost: each looks at every id.

@@ -11,8 +11,9 @@ import (
 func (c *checker) unordered(s *scope, queries []query) []query {
 	g := &s.graph
 	rest := queries[:0]
+	direct := needsOf{graph: g, task: -1}
 	for _, q := range queries {
-		if !slices.Contains(g.needs(q.task), q.target) {
+		if !direct.has(q.task, q.target) {
 			rest = append(rest, q)
 		}
 	}
@@ -37,6 +38,28 @@ func (c *checker) unordered(s *scope, queries []query) []query {
 		rest = rest[n:]
 	}
 	return c.unrouted(s, out)
+}
+
+// needsOf answers whether a task needs another. Questions about one task come in a row, so that the
+// many needs of a join are put in a set but once.
+type needsOf struct {
+	graph *graph
+	task  int32
+	set   map[int32]bool
+}
+
+func (n *needsOf) has(task, target int32) bool {
+	needs := n.graph.needs(task)
+	if len(needs) < 32 {
+		return slices.Contains(needs, target)
+	}
+	if n.task != task {
+		n.task, n.set = task, make(map[int32]bool, len(needs))
+		for _, need := range needs {
+			n.set[need] = true
+		}
+	}
+	return n.set[target]
 }
 
 // batch takes queries until they have 64 targets, and gives each target its bit.

@@ -28,30 +28,11 @@ type reader struct {
 	asked map[*scope][]query
 }
 
-// references checks everything that tasks read of each other.
-func (c *checker) references() {
-	asked := make(map[*scope][]query)
-	for _, s := range c.scopes {
-		c.file = s.file
-		for i := range s.tasks {
-			r := reader{checker: c, scope: s, at: i, asked: asked}
-			r.task(&s.tasks[i])
-		}
-	}
-	for _, s := range c.scopes {
-		c.file = s.file
-		for _, q := range c.unordered(s, asked[s]) {
-			c.fault(q.node, CodeRef, fmt.Sprintf("add %s to the needs of %s", s.tasks[q.target].ID, s.tasks[q.task].ID),
-				"%s reads %s, which need not have run before it", q.who, q.text)
-		}
-	}
-	if g := c.plan.Goal; g != nil {
-		r := reader{checker: c, scope: c.scopes[0], at: -1}
-		for _, d := range g.Done {
-			if !d.Judge && reads(d.Says) {
-				r.computed(locate(c.root, d.Says), d.Says)
-			}
-		}
+// ordered reports the tasks of a scope that are read before they surely ended.
+func (c *checker) ordered(s *scope, asked []query) {
+	for _, q := range c.unordered(s, asked) {
+		c.fault(q.node, CodeRef, fmt.Sprintf("add %s to the needs of %s", s.tasks[q.target].ID, s.tasks[q.task].ID),
+			"%s reads %s, which need not have run before it", q.who, q.text)
 	}
 }
 

@@ -22,8 +22,8 @@ var (
 	states        = []string{"draft", "pending", "running", "paused", "blocked", "completed", "failed", "abandoned", "archived"}
 )
 
-// rules checks each task of a scope by itself.
-func (c *checker) rules(s *scope) {
+// rules checks each task of a scope by itself, and collects what it reads of others.
+func (c *checker) rules(s *scope, asked map[*scope][]query) {
 	for i := range s.tasks {
 		t := &s.tasks[i]
 		c.enum(s, i, "repeat", t.Repeat, repeats)
@@ -35,6 +35,8 @@ func (c *checker) rules(s *scope) {
 			c.moment(s.node(i, "deadline"), t.Deadline)
 		}
 		c.expressions(s, i)
+		r := reader{checker: c, scope: s, at: i, asked: asked}
+		r.task(t)
 		c.products(s, i)
 		c.work(s, i)
 		if t.IsGroup() && (t.Uses != "" || t.Run != "") {

@@ -20,6 +20,17 @@ func TestShapes(t *testing.T) {
 			return fmt.Sprintf(`"needs":["t%d"],"with":{"x":"${t%d.y}"}`, i-1, max(i-2, 0))
 		},
 	}
+	var needs, with []string
+	for i := range n - 1 {
+		needs = append(needs, fmt.Sprintf(`"t%d"`, i))
+		with = append(with, fmt.Sprintf(`"x%d":"${t%d.y}"`, i, i))
+	}
+	shapes["join"] = func(i int) string {
+		if i < n-1 {
+			return `"kind":"design"`
+		}
+		return `"needs":[` + strings.Join(needs, ",") + `],"with":{` + strings.Join(with, ",") + "}"
+	}
 	for name, more := range shapes {
 		p, faults := Read("p.json", []byte(shape(n, more)), Options{})
 		if len(p.Tasks) != n {

@@ -126,8 +126,8 @@ func (c *checker) planRules(root source.Node) {
 	if p.State != "" {
 		c.claimed(at(root, "status", "state"), p.State, states)
 	}
-	if p.Goal != nil && p.Goal.Deadline != "" {
-		c.moment(at(root, "goal", "deadline"), p.Goal.Deadline)
+	if p.Goal != nil {
+		c.goal(p.Goal, root)
 	}
 	if pol := p.Policy; pol != nil {
 		n := at(root, "policies", "policy")
@@ -157,6 +157,20 @@ func (c *checker) planRules(root source.Node) {
 			if _, _, ok := c.scopes[0].find(id); !ok {
 				c.missing(c.scopes[0], at(n, "from"), id, "the artifact "+a.Name+" is from")
 			}
+		}
+	}
+}
+
+// goal checks the goal. When it is judged every task has ended, so that it may read them all.
+func (c *checker) goal(g *Goal, root source.Node) {
+	n, _ := root.Get("goal")
+	if g.Deadline != "" {
+		c.moment(locate(n, g.Deadline), g.Deadline)
+	}
+	r := reader{checker: c, scope: c.scopes[0], at: -1}
+	for _, d := range g.Done {
+		if !d.Judge && reads(d.Says) {
+			r.computed(locate(n, d.Says), d.Says)
 		}
 	}
 }
