@@ -35,6 +35,7 @@ const (
 	TaskAssessed    journal.Kind = "task.assessed"    // fact: when, each and checks were evaluated
 	TaskStarted     journal.Kind = "task.started"     // derived: an attempt may begin
 	TaskSpawned     journal.Kind = "task.spawned"     // fact: the attempt has a process
+	TaskSaved       journal.Kind = "task.saved"       // fact: what the attempt is about to change was kept
 	TaskEnded       journal.Kind = "task.ended"       // fact: an attempt has an outcome
 	TaskInterrupted journal.Kind = "task.interrupted" // fact: an attempt was cut off
 	TaskJudged      journal.Kind = "task.judged"      // fact: somebody judged the prose criteria
@@ -43,6 +44,10 @@ const (
 	TaskRecovering  journal.Kind = "task.recovering"  // derived: a recovery task runs first
 	TaskReopened    journal.Kind = "task.reopened"    // derived: a route led back here
 	TaskSettled     journal.Kind = "task.settled"     // derived: a status that no outcome says by itself
+	RollbackAsked   journal.Kind = "rollback.asked"   // fact: what was done after a checkpoint shall be undone
+	TaskUndoing     journal.Kind = "task.undoing"     // derived: a task may be undone
+	TaskUndone      journal.Kind = "task.undone"      // fact: it was, or could not be
+	RollbackEnded   journal.Kind = "rollback.ended"   // derived: all was undone, or one could not be
 	TimerFired      journal.Kind = "timer.fired"      // fact: a due time has come
 	GateOpened      journal.Kind = "gate.opened"      // derived: a gate asks for a decision
 	GateDecided     journal.Kind = "gate.decided"     // fact: somebody decided
@@ -57,6 +62,7 @@ var bodies = map[journal.Kind]func() any{
 	PlanCancelled: func() any { return new(Reason) }, PlanRetried: func() any { return new(Reason) },
 	TaskAssessed: func() any { return new(Assessed) }, TaskSpawned: func() any { return new(Spawned) },
 	TaskEnded: func() any { return new(Ended) }, TaskInterrupted: func() any { return new(Interrupted) },
+	TaskSaved: func() any { return new(Saved) }, RollbackAsked: func() any { return new(Asked) }, TaskUndone: func() any { return new(Undone) },
 	TaskJudged: func() any { return new(Judged) }, TimerFired: func() any { return new(Fired) },
 	GateDecided: func() any { return new(Decided) }, ArtifactPut: func() any { return new(Stored) },
 	ArtifactExpired: func() any { return new(Expired) },
@@ -165,6 +171,23 @@ type Spawned struct {
 	capability.Process
 }
 
+// Saved is the body of task.saved.
+type Saved struct {
+	Backup json.RawMessage `json:"backup"` // as the capability wants it back
+}
+
+// Asked is the body of rollback.asked.
+type Asked struct {
+	To  string `json:"to,omitempty"` // the task whose end is the checkpoint; empty: everything is undone
+	Why string `json:"why,omitempty"`
+}
+
+// Undone is the body of task.undone.
+type Undone struct {
+	How   []string `json:"how,omitempty"`   // in words: what was run or put back
+	Error string   `json:"error,omitempty"` // why it could not be undone
+}
+
 // Outcomes of an attempt.
 const (
 	Succeeded = "completed"
@@ -188,12 +211,22 @@ type Ended struct {
 	Dir       string                     `json:"dir,omitempty"`
 	Env       []string                   `json:"env,omitempty"` // names only
 	Probed    bool                       `json:"probed,omitempty"`
+	Tree      *Tree                      `json:"tree,omitempty"`
+}
+
+// Tree is what a task did to the files of its workspace.
+type Tree struct {
+	Before string   `json:"before"`           // the state it found
+	After  string   `json:"after"`            // the state it left
+	Files  int      `json:"files"`            // how many changed
+	Left   []string `json:"left,omitempty"`   // files that were not kept, each with why
+	Merged bool     `json:"merged,omitempty"` // it was joined with what others did meanwhile
 }
 
 // plain reports whether e says nothing but its outcome, as most ends of pure work do.
 func (e *Ended) plain() bool {
 	return e.Outputs == nil && e.Artifacts == nil && e.Exit == nil && e.Error == "" && e.Stderr == "" && e.Mode == "" && !e.Final &&
-		e.Criteria == nil && e.Inputs.IsZero() && e.Versions == nil && e.Dir == "" && e.Env == nil && !e.Probed
+		e.Criteria == nil && e.Inputs.IsZero() && e.Versions == nil && e.Dir == "" && e.Env == nil && !e.Probed && e.Tree == nil
 }
 
 // unjudged reports whether prose criteria still wait for somebody.
@@ -270,6 +303,12 @@ type (
 		Status Status   `json:"status"`
 		Why    string   `json:"why,omitempty"`
 		Routed []string `json:"routed,omitempty"`
+	}
+	rollbackBody struct {
+		Failed string `json:"failed,omitempty"` // the task that could not be undone
+		Left   int    `json:"left"`             // how many are still to be undone
+		Undone int    `json:"undone"`
+		Why    string `json:"why,omitempty"`
 	}
 	endedBody struct {
 		Hash  digest.ID `json:"hash"` // of the state

@@ -190,6 +190,7 @@ func (s *State) reset(i int32, again map[int32]bool) {
 		s.rejoin(i)
 	}
 	n.status, n.wait, n.result, n.routed, n.retries, n.lastFail, n.activated = Pending, ForNothing, nil, false, 0, nil, false
+	n.order = 0
 	n.execution++
 	if n.expanded {
 		n.expanded = false
@@ -210,7 +211,7 @@ func (s *State) rejoin(i int32) {
 	for _, to := range s.nodes[i].wakes {
 		t := &s.nodes[to]
 		if t.routers++; t.status == Skipped && !t.activated {
-			t.status = Pending
+			t.status, t.order = Pending, 0
 			s.rejoin(to)
 		}
 	}
@@ -234,7 +235,7 @@ func (s *State) retryFailed() {
 			continue
 		}
 		s.rejoin(int32(i))
-		n.lastFail, n.retries = nil, 0
+		n.lastFail, n.retries, n.order = nil, 0, 0
 		n.execution++
 		if s.isGroup(n) {
 			n.status = Running

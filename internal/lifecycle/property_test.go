@@ -69,6 +69,15 @@ func TestAnyRunEndsAndReplays(t *testing.T) {
 			if n > 500 {
 				r.Fatalf("it waits for people for ever")
 			}
+			if back := anyEnded(r, m); back != "" {
+				m.must(Fact{Kind: RollbackAsked, Body: &Asked{To: back}})
+				m.on()
+				if m.s.Phase == PlanIsPaused {
+					m.must(Fact{Kind: PlanResumed, Body: &Session{}})
+					m.on()
+				}
+				continue
+			}
 			if m.s.Phase == PlanFailed {
 				again++
 				m.must(Fact{Kind: PlanRetried, Body: &Reason{}})
@@ -95,6 +104,23 @@ func TestAnyRunEndsAndReplays(t *testing.T) {
 		check(r, m)
 		m.replays(p)
 	})
+}
+
+// anyEnded sometimes picks a task to go back to.
+func anyEnded(r *rapid.T, m *sim) string {
+	if rapid.IntRange(0, 5).Draw(r, "back") > 0 {
+		return ""
+	}
+	var ids []string
+	for v := range m.s.Tasks() {
+		if v.Status == Completed {
+			ids = append(ids, v.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return ""
+	}
+	return rapid.SampledFrom(ids).Draw(r, "to")
 }
 
 func check(r *rapid.T, m *sim) {

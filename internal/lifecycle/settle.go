@@ -232,6 +232,8 @@ func (s *State) interrupted(i int32, b *Interrupted) {
 func (s *State) settle(i int32, st Status, why string) {
 	n := &s.nodes[i]
 	n.status = st
+	s.ends++
+	n.order = s.ends
 	if st == Skipped {
 		s.skipInside(i)
 	}

@@ -25,6 +25,7 @@ type sim struct {
 	bodies  []string
 
 	outcome func(task string, attempt int) *Ended
+	undo    func(task string) *Undone
 	assess  func(task string) *Assessed
 	order   func(n int) int // which of n effects is done next
 }
@@ -40,6 +41,7 @@ func newSim(t *testing.T, p *plan.Plan) *sim {
 	t.Helper()
 	m := &sim{t: t, s: New("p"), now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 		outcome: func(string, int) *Ended { return ok() },
+		undo:    func(string) *Undone { return &Undone{} },
 		assess:  func(string) *Assessed { return &Assessed{Run: true} },
 		order:   func(int) int { return 0 }}
 	f := Fact{Kind: PlanSubmitted, Actor: "person:ann", Time: m.now, Body: &Submitted{Capabilities: installed}}
@@ -78,6 +80,8 @@ func (m *sim) do(ef Effect) {
 		m.must(Fact{Kind: TaskEnded, Task: ef.Task, Attempt: ef.Attempt, Body: m.outcome(ef.Task, ef.Attempt)})
 	case Assess:
 		m.must(Fact{Kind: TaskAssessed, Task: ef.Task, Body: m.assess(ef.Task)})
+	case Undo:
+		m.must(Fact{Kind: TaskUndone, Task: ef.Task, Body: m.undo(ef.Task)})
 	case Arm:
 		m.now = later(m.now, ef.Due)
 		m.must(Fact{Kind: TimerFired, Task: ef.Task, Body: &Fired{}})
@@ -105,6 +109,10 @@ func (m *sim) try(f Fact) error {
 		m.bodies = append(m.bodies, fmt.Sprintf("%s %s %d %s", d.Kind, d.Task, d.Attempt, d.Body))
 	}
 	for _, ef := range m.s.Effects() {
+		if ef.Kind == Stop {
+			m.stopped(ef)
+			continue
+		}
 		if ef.Kind == Start {
 			m.started = append(m.started, ef.Task)
 		}
@@ -163,3 +171,8 @@ func (m *sim) replays(p *plan.Plan) {
 }
 
 func count(n int) *Assessed { return &Assessed{Run: true, Count: &n} }
+
+// stopped forgets the work that was called off.
+func (m *sim) stopped(ef Effect) {
+	m.todo = slices.DeleteFunc(m.todo, func(o Effect) bool { return o.Task == ef.Task })
+}

@@ -86,6 +86,7 @@ type node struct {
 	attempt    int32
 	retries    int32 // used in this execution, or since the last recovery
 	rank       int32
+	order      int32 // place among the ends of tasks; 0: it has not ended
 	weight     int64 // length of the critical path from here, in nanoseconds
 	children   []int32
 	needs      []int32 // what it follows from: its needs, and the tasks whose success routes to it
@@ -134,6 +135,8 @@ type State struct {
 	people  int // tasks that wait for a person
 	timers  int // tasks that wait for a timer
 	asking  int // tasks that are being assessed
+	ends    int32
+	undo    *undo
 	expired map[digest.ID]bool
 
 	// Filled by one Take and handed out by it.
@@ -152,6 +155,7 @@ const (
 	Assess                   // evaluate when, each and checks, and report task.assessed
 	Arm                      // report timer.fired at Due
 	Stop                     // end the attempt under way; nobody waits for its outcome
+	Undo                     // undo what a task did, and report task.undone
 )
 
 // Effect is something the engine has to do because of a fact.
@@ -201,6 +205,9 @@ func (s *State) Effects() []Effect { return s.effects }
 // became of those has to be found out first (see Unfinished).
 func (s *State) Outstanding() []Effect {
 	s.effects = s.effects[:0]
+	if s.undo != nil && s.undo.now > 0 {
+		s.effect(Undo, s.undo.now)
+	}
 	for i := 1; i < len(s.nodes); i++ {
 		n := &s.nodes[i]
 		switch {

@@ -57,6 +57,12 @@ var stages = map[string]func(*testing.T) *sim{
 	},
 	"blocked":   func(t *testing.T) *sim { return begun(t, needs(task("t"), "other")) },
 	"completed": func(t *testing.T) *sim { return begun(t, task("t")).on() },
+	"undoing": func(t *testing.T) *sim {
+		m := begun(t, task("t"))
+		m.must(Fact{Kind: TaskEnded, Task: "t", Attempt: 1, Body: ok()})
+		m.must(Fact{Kind: RollbackAsked, Body: &Asked{}})
+		return m
+	},
 	"failed": func(t *testing.T) *sim {
 		m := begun(t, task("t"))
 		m.outcome = func(string, int) *Ended { return bad("") }
@@ -79,6 +85,7 @@ func begun(t *testing.T, k plan.Task) *sim {
 var facts = map[journal.Kind]any{
 	PlanSubmitted: &Submitted{}, PlanStarted: &Session{}, PlanLeft: &Reason{}, PlanResumed: &Session{}, PlanPaused: &Reason{}, PlanCancelled: &Reason{},
 	PlanRetried: &Reason{}, TaskAssessed: &Assessed{Run: true}, TaskSpawned: &Spawned{}, TaskEnded: ok(),
+	TaskSaved: &Saved{Backup: []byte("{}")}, RollbackAsked: &Asked{}, TaskUndone: &Undone{},
 	TaskInterrupted: &Interrupted{Then: Repeat}, TaskJudged: &Judged{Accepted: true}, TimerFired: &Fired{},
 	GateDecided: &Decided{Approved: true}, ArtifactPut: &Stored{}, ArtifactExpired: &Expired{},
 }
@@ -87,8 +94,8 @@ var facts = map[journal.Kind]any{
 var allowed = map[string]string{
 	"nothing":   "",
 	"pending":   "plan.started plan.cancelled artifact.put artifact.expired",
-	"running":   "task.spawned task.ended task.interrupted " + steering,
-	"paused":    "task.spawned task.ended task.interrupted plan.left plan.resumed plan.cancelled artifact.put artifact.expired",
+	"running":   "task.spawned task.saved task.ended task.interrupted " + steering,
+	"paused":    "task.spawned task.saved task.ended task.interrupted rollback.asked plan.left plan.resumed plan.cancelled artifact.put artifact.expired",
 	"assessing": "task.assessed " + steering,
 	"person":    "task.ended " + steering,
 	"gate":      "gate.decided " + steering,
@@ -98,12 +105,13 @@ var allowed = map[string]string{
 	"recovery":  steering,
 	"group":     steering,
 	"blocked":   steering,
-	"completed": "artifact.put artifact.expired",
-	"failed":    "plan.retried artifact.put artifact.expired",
+	"completed": "rollback.asked artifact.put artifact.expired",
+	"undoing":   "task.undone plan.left plan.resumed plan.cancelled artifact.put artifact.expired",
+	"failed":    "plan.retried rollback.asked artifact.put artifact.expired",
 	"abandoned": "artifact.put artifact.expired",
 }
 
-const steering = "plan.left plan.resumed plan.paused plan.cancelled artifact.put artifact.expired"
+const steering = "rollback.asked plan.left plan.resumed plan.paused plan.cancelled artifact.put artifact.expired"
 
 func TestEveryStateAndFactIsDecidedOrRefused(t *testing.T) {
 	if len(facts) != len(bodies) {

@@ -75,6 +75,8 @@ func (s *State) apply(f Fact) error {
 			return s.refuse(f)
 		}
 		return s.artifact(f)
+	case RollbackAsked, TaskUndone:
+		return s.rollback(f)
 	case PlanStarted, PlanResumed, PlanLeft, PlanPaused, PlanCancelled, PlanRetried:
 		return s.steer(f)
 	}
@@ -97,7 +99,10 @@ func (s *State) steer(f Fact) error {
 		s.enter(0)
 	case f.Kind == PlanResumed && (s.Phase == PlanRunning || s.Phase == PlanIsPaused):
 		s.session(f.Body.(*Session))
-		s.Phase = PlanRunning
+		if s.undo == nil {
+			s.Phase = PlanRunning
+			s.redo()
+		}
 	case f.Kind == PlanLeft && s.Tended && !s.Phase.Over():
 		s.Tended = false
 	case f.Kind == PlanPaused && s.Phase == PlanRunning:
@@ -159,7 +164,7 @@ func (s *State) task(i int32, f Fact) error {
 			s.assessed(i, b)
 			return nil
 		}
-	case *Spawned:
+	case *Spawned, *Saved:
 		if here {
 			return nil
 		}

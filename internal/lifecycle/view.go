@@ -155,7 +155,7 @@ func (s *State) OnlyPeople() bool {
 
 // Idle reports whether nothing can happen before somebody acts: all is over, paused, or waits for people.
 func (s *State) Idle() bool {
-	return s.Phase.Over() || s.Phase == PlanPending || s.OnlyPeople() || s.Phase == PlanIsPaused && s.running == 0 && s.asking == 0
+	return s.Phase.Over() || s.Phase == PlanPending || s.OnlyPeople() || s.Phase == PlanIsPaused && s.running == 0 && s.asking == 0 && s.undo == nil
 }
 
 // Expired reports whether a blob is missing by right.
