@@ -199,7 +199,20 @@ func (s *shell) pop() {
 
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:@%+,-]+$`)
 
+// Variable is a value that a command line must not show: it names the variable of the environment that has it.
+type Variable string
+
 func (s *shell) quote(r Ref, v any) (string, error) {
+	if name, ok := v.(Variable); ok {
+		word := "${" + string(name) + "}"
+		switch s.now {
+		case inCommand:
+			return `"` + word + `"`, nil
+		case inSingle:
+			return `'"` + word + `"'`, nil
+		}
+		return word, nil
+	}
 	word, err := Plain(v)
 	if err != nil {
 		return "", err

@@ -92,3 +92,19 @@ printf %s ${a.b})"`, `(printf %s ${a.b})`, `printf %s ''"${a.b}"`, `x=1; printf 
 		}
 	}
 }
+
+func TestTextKeepsSecretsOutOfTheCommandLine(t *testing.T) {
+	lookup := func(expr.Ref) (any, error) { return expr.Variable("CAIRN_SECRET_T"), nil }
+	for run, want := range map[string]string{
+		`curl -H ${secret:T}`:                   `curl -H "${CAIRN_SECRET_T}"`,
+		`curl -H "Bearer ${secret:T}"`:          `curl -H "Bearer ${CAIRN_SECRET_T}"`,
+		`curl -H 'Bearer ${secret:T}'`:          `curl -H 'Bearer '"${CAIRN_SECRET_T}"''`,
+		"cat <<E\n${secret:T}\nE":               "cat <<E\n${CAIRN_SECRET_T}\nE",
+		`echo $(printf %s "x ${secret:T}") end`: `echo $(printf %s "x ${CAIRN_SECRET_T}") end`,
+	} {
+		got, err := expr.Text(run, false, lookup)
+		if err != nil || got != want {
+			t.Errorf("%s became %s (%v), want %s", run, got, err, want)
+		}
+	}
+}
