@@ -160,11 +160,8 @@ func (c *checker) mergeGates() {
 	c.file = s.file
 	r := recordOf(reflect.TypeFor[Task]())
 	for _, n := range c.gates {
-		for i := range n.Len() {
-			if key, _ := n.Entry(i); n.Kind == source.Map && r.known(key.Text) && !slices.Contains(gateKeys, r.fields[r.keys[key.Text]].name) {
-				c.fault(key, CodeKey, "put it on the task itself", "an entry of gates has no key %q", key.Text)
-				return
-			}
+		if !c.gate(n, r) {
+			continue
 		}
 		var g Task
 		c.record(n, &g)
@@ -182,7 +179,21 @@ func (c *checker) mergeGates() {
 	}
 }
 
-func (r *record) known(key string) bool { _, ok := r.keys[key]; return ok }
+// gate reports whether an entry of the gates list has a shape that can be added to a task.
+func (c *checker) gate(n source.Node, r *record) bool {
+	if n.Kind != source.Map {
+		c.wrong(n, "an entry of gates", "a map, such as {id: ..., checks: [...]}")
+		return false
+	}
+	for i := range n.Len() {
+		key, _ := n.Entry(i)
+		if at, known := r.keys[key.Text]; known && !slices.Contains(gateKeys, r.fields[at].name) {
+			c.fault(key, CodeKey, "put it on the task itself", "an entry of gates has no key %q", key.Text)
+			return false
+		}
+	}
+	return true
+}
 
 // join adds the fields of g to t, lists to lists.
 func (c *checker) join(n source.Node, t, g *Task, r *record) {
