@@ -338,6 +338,21 @@ func TestPlanFormatIsWhole(t *testing.T) {
 	same(t, p, "Kinds", kinds)
 }
 
+// Every key of a manifest has a row.
+func TestManifestKeysAreOnThePage(t *testing.T) {
+	var keys []string
+	inspect(t, "internal/runner/manifest/manifest.go", func(n ast.Node) {
+		typ, ok := n.(*ast.TypeSpec)
+		if !ok || typ.Name.Name != "manifest" {
+			return
+		}
+		for _, f := range typ.Type.(*ast.StructType).Fields.List {
+			keys = append(keys, reflect.StructTag(strings.Trim(f.Tag.Value, "`")).Get("json"))
+		}
+	})
+	same(t, readPage(t, "docs/operations.md"), "Manifests", keys)
+}
+
 func same(t *testing.T, p page, under string, want []string) {
 	t.Helper()
 	var got []string

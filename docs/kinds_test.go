@@ -30,6 +30,7 @@ var derivedBodies = map[journal.Kind]struct {
 	lifecycle.PlanEnded: {name: "endedBody"}, lifecycle.TaskWaiting: {name: "waitingBody"}, lifecycle.TaskRetried: {name: "retriedBody"},
 	lifecycle.TaskRecovering: {name: "recoveringBody"}, lifecycle.TaskReopened: {name: "reopenedBody"}, lifecycle.TaskSettled: {name: "settledBody"},
 	lifecycle.TaskStarted: {members: []string{"execution", "group", "key"}}, lifecycle.GateOpened: {},
+	lifecycle.TaskUndoing: {members: []string{"execution"}}, lifecycle.RollbackEnded: {name: "rollbackBody"},
 }
 
 var named = regexp.MustCompile("`([^`]+)`")
@@ -101,7 +102,7 @@ func TestEveryKindIsOnThePage(t *testing.T) {
 		t.Errorf("%s: there is no kind %s", journalPage, k)
 	}
 	for part, typ := range map[string]reflect.Type{"installed": reflect.TypeFor[lifecycle.Installed](), "verdict": reflect.TypeFor[lifecycle.Verdict](),
-		"ref": reflect.TypeFor[capability.Ref]()} {
+		"ref": reflect.TypeFor[capability.Ref](), "tree": reflect.TypeFor[lifecycle.Tree]()} {
 		want := fields(typ)
 		slices.Sort(want)
 		if cells := table(t, "Parts of bodies")[part]; len(cells) == 0 || !slices.Equal(members(cells[0]), want) {
