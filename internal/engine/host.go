@@ -38,6 +38,19 @@ func (h *host) Spawned(p capability.Process) error {
 	return h.rep.Report(h.fact(&lifecycle.Spawned{Process: p}, lifecycle.Fact{Kind: lifecycle.TaskSpawned}))
 }
 
+// save keeps what an attempt is about to change, where its capability can, before it changes anything.
+func (h *host) save(ctx context.Context, runner capability.Runner, call capability.Call) error {
+	k, ok := runner.(capability.Keeper)
+	if !ok || h.work.Pure {
+		return nil
+	}
+	backup, err := k.Backup(ctx, call)
+	if err != nil || len(backup) == 0 {
+		return err
+	}
+	return h.rep.Report(h.fact(&lifecycle.Saved{Backup: backup}, lifecycle.Fact{Kind: lifecycle.TaskSaved}))
+}
+
 // Beat implements capability.Host.
 func (h *host) Beat() {
 	h.mu.Lock()

@@ -32,9 +32,12 @@ var ErrStopped = errors.New("stopped")
 // Perform does a piece of work and returns the fact that it came to. ok is false when it was stopped before it came
 // to anything; the journal then shows it as begun and not ended.
 func (r *Run) Perform(ctx context.Context, w Work, rep Reporter) (f lifecycle.Fact, ok bool) {
-	if w.Kind == lifecycle.Assess {
+	switch w.Kind {
+	case lifecycle.Assess:
 		f = r.assess(ctx, w)
-	} else {
+	case lifecycle.Undo:
+		f = r.undo(ctx, w, rep)
+	default:
 		f = r.attempt(ctx, w, rep)
 	}
 	return f, !errors.Is(context.Cause(ctx), ErrStopped)
@@ -71,9 +74,12 @@ func (r *Run) carryOut(ctx context.Context, w Work, rep Reporter, e *lifecycle.E
 	}
 	h := &host{run: r, work: w, rep: rep}
 	call.Host = h
+	if err := h.save(ctx, runner, call); err != nil {
+		return capability.Result{}, err
+	}
 	ctx, stop := h.watch(ctx, w.Spec)
 	defer stop()
-	res, err := runner.Run(ctx, call)
+	res, err := r.inPlace(ctx, w, runner, call, e)
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		err = cause
 	}

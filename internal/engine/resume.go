@@ -55,6 +55,25 @@ func (r *Run) spawned(ctx context.Context, cutOff []lifecycle.Effect) (map[strin
 	return found, nil
 }
 
+// clear ends what a dead engine left running and records what became of its attempts.
+func (r *Run) clear(ctx context.Context, cutOff []lifecycle.Effect) (out []Work, err error) {
+	spawned, err := r.spawned(ctx, cutOff)
+	if err != nil {
+		return nil, err
+	}
+	for _, ef := range cutOff {
+		if p, ok := spawned[ef.Task]; ok && r.engine.End != nil {
+			r.engine.End(p)
+		}
+		w, _, err := r.Step(r.cutOff(ctx, ef))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, w...)
+	}
+	return out, nil
+}
+
 // cutOff finds out what became of an attempt that a dead engine had begun. Only what must not happen twice is
 // asked after; everything else is simply done again.
 func (r *Run) cutOff(ctx context.Context, ef lifecycle.Effect) lifecycle.Fact {
@@ -111,9 +130,7 @@ func (r *Run) MustFinish(w Work) bool {
 	if w.Kind != lifecycle.Start {
 		return false
 	}
-	if w.Spec.Repeat != "" {
-		return w.Spec.Repeat == string(capability.Once)
-	}
-	contract, _, _ := r.engine.Capabilities.Lookup(w.Spec.Uses)
-	return contract.Repeat == capability.Once
+	with, err := r.inputs(context.Background(), w)
+	_, runner, ok := r.engine.Capabilities.Lookup(w.Spec.Uses)
+	return err == nil && ok && r.Class(w.Effect, capability.Call{With: with}, runner) == capability.Once
 }

@@ -24,6 +24,7 @@ type Run struct {
 	pending []journal.Entry
 	release func()
 	items   itemCache
+	space   space
 }
 
 // Work is an effect with all that it needs from the state, so that it can be performed away from it.
@@ -143,9 +144,9 @@ func (r *Run) work(effects []lifecycle.Effect) []Work {
 	out := make([]Work, 0, len(effects))
 	for _, ef := range effects {
 		w := Work{Effect: ef}
-		if ef.Kind == lifecycle.Start || ef.Kind == lifecycle.Assess {
+		if ef.Kind == lifecycle.Start || ef.Kind == lifecycle.Assess || ef.Kind == lifecycle.Undo {
 			w.scope = r.gather(ef)
-			if ef.Kind == lifecycle.Start && !ef.Pure {
+			if ef.Kind == lifecycle.Undo || ef.Kind == lifecycle.Start && !ef.Pure {
 				w.After, w.key = r.head.Seq, r.State.Key(ef.Task, ef.Execution)
 			}
 		}
@@ -183,27 +184,13 @@ func (r *Run) Begin(ctx context.Context, workers int) ([]Work, error) {
 		return nil, fault.New(fault.Conflict, "plan %s is %s: there is nothing to go on with", r.State.Name, r.State.Phase)
 	}
 	cutOff := append([]lifecycle.Effect(nil), r.State.Unfinished()...)
-	spawned, err := r.spawned(ctx, cutOff)
-	if err != nil {
-		return nil, err
-	}
 	out := r.work(append([]lifecycle.Effect(nil), r.State.Outstanding()...))
 	more, _, err := r.Step(lifecycle.Fact{Kind: lifecycle.PlanResumed, Body: s})
 	if err != nil {
 		return nil, err
 	}
-	out = append(out, more...)
-	for _, ef := range cutOff {
-		if p, ok := spawned[ef.Task]; ok && r.engine.End != nil {
-			r.engine.End(p)
-		}
-		more, _, err := r.Step(r.cutOff(ctx, ef))
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, more...)
-	}
-	return out, nil
+	cleared, err := r.clear(ctx, cutOff)
+	return append(append(out, more...), cleared...), err
 }
 
 // itemCache keeps the lists that fan-outs range over.

@@ -88,6 +88,12 @@ func (r *Run) see(t lifecycle.Task) seen {
 // reads names the tasks that a piece of work refers to; all when an expression may read any.
 func reads(ef lifecycle.Effect) (names []string, all bool) {
 	t := ef.Spec
+	if ef.Kind == lifecycle.Undo {
+		if t.Rollback != nil {
+			t = &plan.Task{Run: t.Rollback.Run, With: t.Rollback.With}
+		}
+		return t.Reads(), false
+	}
 	names = t.Reads()
 	add := func(src string) {
 		if p, err := expr.Compile(src); err == nil {

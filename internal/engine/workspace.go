@@ -1,6 +1,15 @@
 package engine
 
-import "context"
+import (
+	"context"
+	"path/filepath"
+	"sync"
+
+	"github.com/cairn-plan/cairn/internal/capability"
+	"github.com/cairn-plan/cairn/internal/fault"
+	"github.com/cairn-plan/cairn/internal/lifecycle"
+	"github.com/cairn-plan/cairn/internal/plan"
+)
 
 // Workspace is where the files of a plan change. An implementation keeps every state that a task left behind as a
 // commit of a git repository, so that checkpoints, diffs and rollback have a tree to point to.
@@ -30,4 +39,96 @@ type Change struct {
 	Files  int      `json:"files"`            // how many changed
 	Left   []string `json:"left,omitempty"`   // files that were not kept, each with why
 	Merged bool     `json:"merged,omitempty"` // it was joined with what others did meanwhile
+}
+
+// space opens a run's workspace when the first task needs it.
+type space struct {
+	once sync.Once
+	ws   Workspace
+	err  error
+}
+
+// workspace is the plan's, or nil where the engine has none.
+func (r *Run) workspace(ctx context.Context) (Workspace, error) {
+	if r.engine.Workspace == nil {
+		return nil, nil
+	}
+	r.space.once.Do(func() {
+		kind := "here"
+		if p := r.State.Plan.Policy; p != nil && p.Workspace != "" {
+			kind = p.Workspace
+		}
+		r.space.ws, r.space.err = r.engine.Workspace(context.WithoutCancel(ctx), r.State.Name, kind)
+	})
+	return r.space.ws, r.space.err
+}
+
+// inPlace runs a capability in its place of the workspace and keeps what it leaves there. Two tasks that changed the same
+// lines cannot be joined; then the later one is done again, once, on top of the other.
+func (r *Run) inPlace(ctx context.Context, w Work, runner capability.Runner, call capability.Call, e *lifecycle.Ended) (capability.Result, error) {
+	contract, _, _ := r.engine.Capabilities.Lookup(w.Spec.Uses)
+	writes := contract.Needs.Write && (w.Spec.Writes == nil || *w.Spec.Writes)
+	ws, err := r.workspace(ctx)
+	if err != nil {
+		return capability.Result{}, err
+	}
+	if ws == nil || !writes && contract.Repeat == capability.Pure {
+		return runner.Run(ctx, call)
+	}
+	for again := false; ; again = true {
+		res, err := r.once(ctx, w, ws, writes, runner, call, e)
+		if again || !fault.Is(err, fault.Conflict) || r.Class(w.Effect, call, runner) == capability.Once {
+			return res, err
+		}
+	}
+}
+
+func (r *Run) once(ctx context.Context, w Work, ws Workspace, writes bool, runner capability.Runner, call capability.Call, e *lifecycle.Ended) (capability.Result, error) {
+	place, err := ws.Enter(ctx, w.Task, writes)
+	if err != nil {
+		return capability.Result{}, err
+	}
+	defer place.Leave()
+	call.Dir = filepath.Join(place.Dir(), w.Spec.Dir)
+	res, err := runner.Run(ctx, call)
+	if !writes {
+		return res, err
+	}
+	// What a failed attempt left in a shared folder is there all the same: kept, it does not show as the next one's.
+	if shared := place.Dir() == r.engine.Root; err != nil && !shared {
+		return res, err
+	}
+	change, kerr := place.Keep(context.WithoutCancel(ctx), message(r.State.Name, w.Task, w.Spec))
+	if kerr == nil && change.Before != "" {
+		e.Tree = &lifecycle.Tree{Before: change.Before, After: change.After, Files: change.Files, Left: change.Left, Merged: change.Merged}
+	}
+	if err == nil {
+		err = kerr
+	}
+	return res, err
+}
+
+// message is the commit message of a task: its sort, its title, and where it comes from.
+func message(name, id string, t *plan.Task) string {
+	title := t.Title
+	if title == "" {
+		title = id
+	}
+	return sortOf(t.Kind) + "(plan): " + title + "\n\nPlan: " + name + "\nTask: " + id + "\n"
+}
+
+func sortOf(k plan.Kind) string {
+	switch k {
+	case plan.Implement, plan.Design, plan.Synthesize:
+		return "feat"
+	case plan.Debug:
+		return "fix"
+	case plan.Refactor:
+		return "refactor"
+	case plan.Document:
+		return "docs"
+	case plan.Validate:
+		return "test"
+	}
+	return "chore"
 }

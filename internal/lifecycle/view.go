@@ -158,5 +158,8 @@ func (s *State) Idle() bool {
 	return s.Phase.Over() || s.Phase == PlanPending || s.OnlyPeople() || s.Phase == PlanIsPaused && s.running == 0 && s.asking == 0 && s.undo == nil
 }
 
+// Undoing reports whether a rollback is under way.
+func (s *State) Undoing() bool { return s.undo != nil }
+
 // Expired reports whether a blob is missing by right.
 func (s *State) Expired(id digest.ID) bool { return s.expired[id] }

@@ -26,7 +26,9 @@ type Driver struct {
 	Until   string                // stop when this task is over
 	Hard    <-chan struct{}       // closed when even work that must not run twice is to be cut off
 	Watch   func([]journal.Entry) // told of what is durable, in order; optional
-	Poll    time.Duration         // how often the mailbox is read; 0: every 100 ms
+	// Begin starts the drive; nil: the run goes on. A rollback begins otherwise.
+	Begin func(ctx context.Context, r *engine.Run) ([]engine.Work, error)
+	Poll  time.Duration // how often the mailbox is read; 0: every 100 ms
 }
 
 var _ engine.Driver = (*Driver)(nil)
@@ -94,7 +96,11 @@ func (d *Driver) Drive(ctx context.Context, r *engine.Run) error {
 }
 
 func (v *drive) loop(ctx context.Context) error {
-	work, err := v.run.Begin(ctx, v.Workers)
+	begin := v.Begin
+	if begin == nil {
+		begin = func(ctx context.Context, r *engine.Run) ([]engine.Work, error) { return r.Begin(ctx, v.Workers) }
+	}
+	work, err := begin(ctx, v.run)
 	if err != nil {
 		return err
 	}

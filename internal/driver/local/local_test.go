@@ -728,3 +728,102 @@ tasks:
 	}
 	b.sound(name, nil)
 }
+
+// kept is a capability that changes a value and can put it back.
+type kept struct {
+	mu    sync.Mutex
+	value map[string]string
+	fail  bool
+}
+
+func (k *kept) Run(_ context.Context, c capability.Call) (capability.Result, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.value[c.Task] = "changed"
+	return capability.Result{}, nil
+}
+
+func (k *kept) Backup(_ context.Context, c capability.Call) (json.RawMessage, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return json.Marshal(k.value[c.Task])
+}
+
+func (k *kept) Restore(_ context.Context, c capability.Call, backup json.RawMessage) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.fail {
+		return errors.New("the disk is gone")
+	}
+	var v string
+	err := json.Unmarshal(backup, &v)
+	k.value[c.Task] = v
+	return err
+}
+
+type withKept struct {
+	tools
+	kept *kept
+}
+
+func (w withKept) Lookup(id string) (capability.Contract, capability.Runner, bool) {
+	if id == "change" {
+		return capability.Contract{ID: id, Version: "1", Repeat: capability.Repeatable}, w.kept, true
+	}
+	return w.tools.Lookup(id)
+}
+
+func TestRollbackPutsBackWhatWasKeptAndRunsWhatThePlanNames(t *testing.T) {
+	b := newBench(t)
+	k := &kept{value: map[string]string{"one": "first", "two": "second"}}
+	b.engine.Capabilities = withKept{b.tools, k}
+	var undone []string
+	b.tools["undo"] = tool{class: capability.Repeatable, run: func(_ context.Context, c capability.Call) (capability.Result, error) {
+		undone = append(undone, string(c.With))
+		return capability.Result{}, nil
+	}}
+	name := b.submit(`
+plan: back
+policy: {workers: 1}
+tasks:
+  - {id: start, uses: echo}
+  - {id: one, uses: change, needs: [start]}
+  - {id: named, uses: echo, needs: [one], with: {n: 7}, rollback: {uses: undo, with: {was: "${named.n}"}}}
+  - {id: two, uses: change, needs: [named]}
+  - {id: sign, needs: [two]}
+`)
+	if _, err := b.drive(name, &local.Driver{}); err != nil {
+		t.Fatal(err)
+	}
+	k.fail = true
+	back := func(to string) (*lifecycle.State, error) {
+		return b.drive(name, &local.Driver{Begin: func(ctx context.Context, r *engine.Run) ([]engine.Work, error) {
+			return r.Rollback(ctx, to, "wrong", "person:ann")
+		}})
+	}
+	if _, err := back("nowhere"); !fault.Is(err, fault.NotFound) {
+		t.Errorf("a checkpoint that never was: %v", err)
+	}
+	all, err := b.engine.Checkpoints(context.Background(), name)
+	if err != nil || len(all) != 4 || all[0].Task != "start" {
+		t.Fatal(all, err)
+	}
+	st, err := back(all[0].Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.want(st, lifecycle.PlanIsPaused, "start:completed one:completed named:completed two:completed sign:pending")
+	k.fail = false
+	if st, err = back("start"); err != nil {
+		t.Fatal(err)
+	}
+	b.want(st, lifecycle.PlanIsPaused, "start:completed one:rolled_back named:rolled_back two:rolled_back sign:pending")
+	if k.value["one"] != "first" || k.value["two"] != "second" || strings.Join(undone, "") != `{"was":7}` {
+		t.Error(k.value, undone)
+	}
+	if st, err = b.drive(name, &local.Driver{Yes: "person:ann"}); err != nil {
+		t.Fatal(err)
+	}
+	b.want(st, lifecycle.PlanCompleted, "start:completed one:completed named:completed two:completed sign:completed")
+	b.sound(name, st)
+}
