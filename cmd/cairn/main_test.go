@@ -43,7 +43,7 @@ func params(dir string) testscript.Params {
 			return os.CopyFS(filepath.Join(env.WorkDir, "examples"), os.DirFS(exampleDir))
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "waitfor": waitFor, "interrupt": interrupt, "large": large, "bytes": writeBytes,
+			"exits": exits, "waitfor": waitFor, "terminate": terminate, "large": large, "bytes": writeBytes,
 		},
 		Condition: func(cond string) (bool, error) {
 			if cond == "posix" {
@@ -74,29 +74,30 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// waitFor waits until a file is there: waitfor FILE. Scripts use it to meet a run in the middle.
+// waitFor waits until a file is there, or holds a text: waitfor FILE[:TEXT]... Scripts use it to meet a run in the middle.
 func waitFor(ts *testscript.TestScript, _ bool, args []string) {
-	deadline := time.Now().Add(30 * time.Second)
-	for _, name := range args {
+	deadline := time.Now().Add(time.Minute)
+	for _, arg := range args {
+		name, text, _ := strings.Cut(arg, ":")
 		for {
-			if _, err := os.Stat(ts.MkAbs(name)); err == nil {
+			if b, err := os.ReadFile(ts.MkAbs(name)); err == nil && strings.Contains(string(b), text) {
 				break
 			}
 			if time.Now().After(deadline) {
-				ts.Fatalf("%s does not appear", name)
+				ts.Fatalf("%s does not appear", arg)
 			}
 			time.Sleep(5 * time.Millisecond)
 		}
 	}
 }
 
-// interrupt sends SIGINT to the process whose id is in a file: interrupt FILE.
-func interrupt(ts *testscript.TestScript, _ bool, args []string) {
+// terminate sends SIGTERM to the process whose id is in a file: terminate FILE.
+func terminate(ts *testscript.TestScript, _ bool, args []string) {
 	pid, err := strconv.Atoi(strings.TrimSpace(ts.ReadFile(args[0])))
 	ts.Check(err)
 	p, err := os.FindProcess(pid)
 	ts.Check(err)
-	ts.Check(p.Signal(syscall.SIGINT))
+	ts.Check(p.Signal(syscall.SIGTERM))
 }
 
 // large writes a file of some megabytes: large FILE MB.

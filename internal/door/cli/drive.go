@@ -16,6 +16,9 @@ import (
 // every second meanwhile and once more at the end, whatever the end is.
 func (a *app) drive(ctx context.Context, h *House, p place, name string, o runOptions) error {
 	run, err := h.Engine.Open(ctx, name)
+	if fault.Is(err, fault.Conflict) {
+		return fault.New(fault.Conflict, "%s", err).Remedy("follow it with: cairn watch %s", name)
+	}
 	if err != nil {
 		return err
 	}
@@ -29,6 +32,11 @@ func (a *app) drive(ctx context.Context, h *House, p place, name string, o runOp
 	if err != nil {
 		return err
 	}
+	if run.State.Phase == lifecycle.PlanPending {
+		if err := begin(ctx, h, name, show); err != nil {
+			return err
+		}
+	}
 	d := Drive{Workers: o.workers, Until: o.until, Hard: a.parts.Hard, Watch: show.take}
 	if d.Workers == 0 {
 		d.Workers = p.workers
@@ -39,7 +47,10 @@ func (a *app) drive(ctx context.Context, h *House, p place, name string, o runOp
 	sealing, stop := context.WithCancel(context.WithoutCancel(ctx))
 	sealed := make(chan error, 1)
 	go func() { sealed <- h.Sealing(sealing) }()
+	over := make(chan struct{})
+	go warn(ctx, over, show)
 	err = h.Driver(d).Drive(ctx, run)
+	close(over)
 	stop()
 	err = errors.Join(err, <-sealed)
 	show.close()
@@ -47,6 +58,34 @@ func (a *app) drive(ctx context.Context, h *House, p place, name string, o runOp
 		return err
 	}
 	return conclude(run.State, o.until, a.out())
+}
+
+// begin shows what was journaled before the run: that the plan was handed in.
+func begin(ctx context.Context, h *House, name string, show follower) error {
+	for e, err := range h.Engine.Journal.Read(ctx, name, 0) {
+		if err != nil {
+			return err
+		}
+		show.take([]journal.Entry{e})
+	}
+	return nil
+}
+
+// patience is how long a run may take to stop before the person who stopped it is told what it waits for.
+const patience = 200 * time.Millisecond
+
+// warn tells somebody who interrupted a run why it does not end at once.
+func warn(ctx context.Context, over <-chan struct{}, show follower) {
+	select {
+	case <-over:
+		return
+	case <-ctx.Done():
+	}
+	select {
+	case <-over:
+	case <-time.After(patience):
+		show.notice("stopping; what must not run twice is let finish (interrupt again to cut it off)")
+	}
 }
 
 // summary is the last line of a run under --json.

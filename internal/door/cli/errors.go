@@ -42,7 +42,8 @@ func (a *app) fail(err error) int {
 	if errors.As(err, &o) {
 		return o.code.Exit()
 	}
-	code := codeOf(err)
+	err = ours(err)
+	code := fault.CodeOf(err)
 	if a.json {
 		p := problem{Code: code, Exit: code.Exit(), Message: err.Error(), Remedy: fault.HintOf(err)}
 		var r rejected
@@ -63,13 +64,12 @@ func (a *app) fail(err error) int {
 	return code.Exit()
 }
 
-// codeOf finds the code of an error. What a signal ended is no fault of ours.
-func codeOf(err error) fault.Code {
-	code := fault.CodeOf(err)
-	if code == fault.Internal && errors.Is(err, context.Canceled) {
-		return fault.Interrupted
+// ours gives an error the code that it forgot to carry. What a signal ended is no fault of ours.
+func ours(err error) error {
+	if fault.CodeOf(err) == fault.Internal && errors.Is(err, context.Canceled) {
+		return fault.New(fault.Interrupted, "interrupted")
 	}
-	return code
+	return err
 }
 
 func unknownCommand(c *cobra.Command, name string) error {

@@ -17,6 +17,7 @@ import (
 // reports entries never waits for a terminal or a pipe.
 type follower interface {
 	take([]journal.Entry)
+	notice(text string) // beside what is journaled
 	close()
 }
 
@@ -25,9 +26,9 @@ func (a *app) follower(ctx context.Context, h *House, name string) (follower, er
 	f, live := a.drawsLive()
 	switch {
 	case a.json:
-		return newPrinter(a.out(), writeRecord), nil
+		return newPrinter(a.out(), a.io.Err, writeRecord), nil
 	case !live:
-		return newPrinter(a.out(), writeLine), nil
+		return newPrinter(a.out(), a.io.Err, writeLine), nil
 	}
 	fold, times, err := folded(ctx, h, name)
 	if err != nil {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"sync"
 
@@ -36,14 +37,15 @@ func (q *queue) all() []journal.Entry {
 // printer writes entries in their order, those of one commit in one go.
 type printer struct {
 	queue
-	out   *bufio.Writer
-	write func(io.Writer, journal.Entry)
-	stop  chan struct{}
-	done  chan struct{}
+	out    *bufio.Writer
+	beside io.Writer // for notices
+	write  func(io.Writer, journal.Entry)
+	stop   chan struct{}
+	done   chan struct{}
 }
 
-func newPrinter(out io.Writer, write func(io.Writer, journal.Entry)) *printer {
-	p := &printer{out: bufio.NewWriter(out), write: write, stop: make(chan struct{}), done: make(chan struct{})}
+func newPrinter(out, beside io.Writer, write func(io.Writer, journal.Entry)) *printer {
+	p := &printer{out: bufio.NewWriter(out), beside: beside, write: write, stop: make(chan struct{}), done: make(chan struct{})}
 	p.some = make(chan struct{}, 1)
 	go p.loop()
 	return p
@@ -69,6 +71,8 @@ func (p *printer) flush() {
 	// A reader that went away is no reason to stop the run.
 	_ = p.out.Flush()
 }
+
+func (p *printer) notice(text string) { fmt.Fprintln(p.beside, text) }
 
 // close writes what is left.
 func (p *printer) close() {

@@ -20,6 +20,9 @@ func (a *app) resumeCommand() *cobra.Command {
 		Args:              takes(0, 1),
 		ValidArgsFunction: a.completePlan,
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := o.check(); err != nil {
+				return err
+			}
 			return a.within(c.Context(), func(p place, h *House) error {
 				name, err := "", error(nil)
 				if len(args) == 1 {
@@ -63,11 +66,7 @@ func (a *app) goOn(ctx context.Context, h *House, p place, name string, o runOpt
 			return tellDone(a.out(), done{Plan: name, Did: "resumed", Running: true})
 		}
 	}
-	err = a.drive(ctx, h, p, name, o)
-	if fault.Is(err, fault.Conflict) && fault.HintOf(err) == "" {
-		return fault.Wrap(fault.Conflict, err, "plan %s cannot be taken up", name).Remedy("follow it with: cairn watch %s", name)
-	}
-	return err
+	return a.drive(ctx, h, p, name, o)
 }
 
 // held reports whether a process carries a plan out at this moment.

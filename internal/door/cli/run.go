@@ -26,6 +26,14 @@ func (o *runOptions) addFlags(c *cobra.Command, a *app) {
 	c.Flags().BoolVar(&a.plain, "plain", false, "print lines instead of a live tree")
 }
 
+// check refuses what no run can be driven with.
+func (o runOptions) check() error {
+	if o.workers < 0 {
+		return fault.New(fault.Invalid, "--workers is %d, which is no number above 0", o.workers).Remedy("name a number such as 4")
+	}
+	return nil
+}
+
 func (a *app) runCommand() *cobra.Command {
 	var o runOptions
 	c := &cobra.Command{
@@ -34,6 +42,9 @@ func (a *app) runCommand() *cobra.Command {
 		Example: "  cairn run examples/first.yaml\n  cairn run release.yaml --until test\n  cairn run - --json < plan.yaml",
 		Args:    takes(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := o.check(); err != nil {
+				return err
+			}
 			p, err := a.at()
 			if err != nil {
 				return err

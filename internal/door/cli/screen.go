@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/term"
@@ -32,6 +33,7 @@ type screen struct {
 	color bool
 
 	queue
+	below atomic.Pointer[string] // a notice under the tree
 	stop  chan struct{}
 	done  chan struct{}
 	drawn int // lines on the terminal that belong to us
@@ -49,6 +51,8 @@ func (s *screen) close() {
 	close(s.stop)
 	<-s.done
 }
+
+func (s *screen) notice(text string) { s.below.Store(&text) }
 
 func (s *screen) loop() {
 	defer close(s.done)
@@ -92,8 +96,11 @@ func (s *screen) catchUp() bool {
 // draw puts the tree where the last one was, in one write so that it does not flicker.
 func (s *screen) draw() {
 	width, height := size(s.tty)
-	tree := view.TreeLines(s.fold.State, view.TreeOptions{Width: width - 1, Height: height - 1, Color: s.color,
+	tree := view.TreeLines(s.fold.State, view.TreeOptions{Width: width - 1, Height: height - 2, Color: s.color,
 		Now: time.Now(), Frame: s.frame, Times: s.times})
+	if text := s.below.Load(); text != nil {
+		tree = append(tree, *text)
+	}
 	var b bytes.Buffer
 	if s.drawn > 0 {
 		// After a resize the old picture may be higher than the terminal: what scrolled away stays.
