@@ -194,8 +194,8 @@ func (d *decoder) criterion(n source.Node, key string) (Criterion, bool) {
 		}
 		d.fault(n, CodeType, "quote the text if it holds a colon, or write {judge: ...}", "%s holds a map that is no criterion", key)
 		return Criterion{}, false
-	case source.Bool, source.Number:
-		return Criterion{Says: n.Text}, n.Kind == source.Bool
+	case source.Bool:
+		return Criterion{Says: n.Text}, true
 	}
 	d.wrong(n, key, "an expression or text")
 	return Criterion{}, false

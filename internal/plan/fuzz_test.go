@@ -26,7 +26,7 @@ func fuzz(f *testing.F, form string) {
 		}
 		p, faults := Read("p"+ext, src, Options{Capabilities: catalogue})
 		for _, fault := range faults {
-			if fault.Line < 1 || fault.Col < 1 || fault.Msg == "" || strings.Contains(fault.String(), "%!") {
+			if fault.Line < 1 || fault.Col < 1 || fault.Msg == "" || strings.Contains(fault.String(), "%!") && !bytes.Contains(src, []byte("%!")) {
 				t.Errorf("a fault without a place or a message: %+v", fault)
 			}
 		}

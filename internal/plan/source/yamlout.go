@@ -1,6 +1,7 @@
 package source
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -9,6 +10,11 @@ import (
 type Note struct {
 	Head []string // lines above it; an empty one is an empty line
 	Line string   // at the end of its line
+}
+
+// says reports whether there is more to a note than empty lines.
+func (n Note) says() bool {
+	return n.Line != "" || slices.ContainsFunc(n.Head, func(l string) bool { return l != "" })
 }
 
 // Notes belong to entries: the key of a map's entry, or the item of a list. The nil key has what
@@ -164,8 +170,7 @@ func (w *yamlWriter) flow(n Node) (string, bool) {
 	var b strings.Builder
 	for i := range n.Items {
 		item := &n.Items[i]
-		_, noted := w.notes[item]
-		if item.Kind == List || item.Kind == Map || noted || strings.Contains(item.Text, "\n") {
+		if item.Kind == List || item.Kind == Map || w.notes[item].says() || strings.Contains(item.Text, "\n") {
 			return "", false
 		}
 		switch {
