@@ -259,6 +259,9 @@ func (d *decoder) roles(n source.Node, key string) map[string][]string {
 		d.wrong(n, key, "a map of kinds and roles, such as {deploy: [lead]}")
 		return nil
 	}
+	if n.Len() == 0 {
+		return nil
+	}
 	out := make(map[string][]string, n.Len())
 	for i := range n.Len() {
 		k, v := n.Entry(i)
