@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -96,9 +97,8 @@ func keeps(ctx context.Context, home, root string) []cli.Finding {
 	if err != nil {
 		return []cli.Finding{{What: "store", Says: err.Error(), Remedy: "see: cairn help exit"}}
 	}
-	defer h.Close()
 	names, err := h.Store.Plans(ctx)
-	if err != nil {
+	if err = errors.Join(err, h.Close()); err != nil {
 		return []cli.Finding{{What: "store", Says: err.Error()}}
 	}
 	out := []cli.Finding{{What: "store", OK: true, Says: fmt.Sprintf("opens; %d plans", len(names))}}

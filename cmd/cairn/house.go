@@ -21,6 +21,8 @@ func parts(hard <-chan struct{}) cli.Parts {
 		},
 		Catalogue: func(home string) (cli.Capabilities, error) { return assembly.Capabilities(home) },
 		Examine:   examine,
+
+		AddManifest: assembly.AddManifest,
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 
 func (a *app) artifactCommand() *cobra.Command {
 	return group("artifact", "what tasks left behind",
-		a.artifactList(), a.artifactGet(), a.artifactPut())
+		a.artifactList(), a.artifactGet(), a.artifactPut(), a.artifactExpire())
 }
 
 func (a *app) artifactList() *cobra.Command {

@@ -72,13 +72,13 @@ func (o artifactGetOptions) open(ctx context.Context, h *House) (io.ReadCloser, 
 		}
 		return h.artifacts().Open(ctx, id)
 	}
-	all, plan, rest := []stored(nil), "", ""
-	plan, rest, _ = strings.Cut(o.what, "/")
+	plan, rest, _ := strings.Cut(o.what, "/")
 	st, _, err := h.Engine.Load(ctx, plan)
 	if err != nil {
 		return nil, err
 	}
-	if all, err = storedOf(ctx, h.Engine, plan); err != nil {
+	all, err := storedOf(ctx, h.Engine, plan)
+	if err != nil {
 		return nil, err
 	}
 	// The newest of that name counts.

@@ -136,10 +136,26 @@ func (a *app) completeCapability(_ *cobra.Command, args []string, _ string) ([]s
 	return caps.IDs(), cobra.ShellCompDirectiveNoFileComp
 }
 
+// manifestHelp is what somebody who writes a manifest has to know.
+const manifestHelp = `A manifest is a YAML file that adds a capability without code:
+
+  id: text.count             # noun.verb
+  summary: Count the words of a text
+  inputs: {text: string}     # names and types, or a JSON Schema
+  outputs: {words: number}
+  repeat: pure               # pure, repeatable, keyed or once: what running it twice does
+  run: wc -w                 # a command line for sh; or command: [PROGRAM, ARG...]; or url: with method and headers
+  examples:
+    - {says: Count three, with: {text: one two three}}
+
+A command gets its inputs as JSON on standard input and as CAIRN_INPUT_* variables, and ${inputs.NAME} in its text; what it prints
+are its outputs. Also: version, positional, needs (network, write, secrets), criticality, cost_tier, estimate, env, probe.`
+
 func (a *app) capabilityAdd() *cobra.Command {
 	return &cobra.Command{
 		Use:     "add FILE",
 		Short:   "add a capability by its manifest: a command or a URL with a contract",
+		Long:    manifestHelp,
 		Example: "  cairn capability add tools/wordcount.yaml",
 		Args:    takes(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {

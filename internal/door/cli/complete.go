@@ -58,7 +58,7 @@ func runComplete(ctx context.Context, h *House, actor string, o completeOptions,
 			return err
 		}
 	}
-	return runSteer(ctx, h, actor, o.plan, c, "completed", out)
+	return runSteer(ctx, h, order{o.plan, actor, "completed", c}, out)
 }
 
 // addOutput reads NAME=VALUE or NAME=@FILE. A file becomes an artifact.
@@ -111,7 +111,7 @@ func putFile(ctx context.Context, h *House, name, typ, file string) (capability.
 // valueOf reads a value as the type that the output is declared with.
 func valueOf(name, typ, value string) (json.RawMessage, error) {
 	raw := json.RawMessage(value)
-	fits := false
+	var fits bool
 	switch typ {
 	case "number":
 		var n json.Number

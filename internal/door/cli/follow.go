@@ -58,7 +58,8 @@ func folded(ctx context.Context, h *House, name string) (*lifecycle.Fold, *view.
 		}
 		times.Note(r)
 	}
-	return fold, times, fold.Done()
+	err := fold.Done()
+	return fold, times, err
 }
 
 // writeRecord writes the canonical bytes of a record as one line, with its hash added at the end.

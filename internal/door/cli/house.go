@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 
@@ -91,8 +92,7 @@ func (a *app) within(ctx context.Context, f func(place, *House) error) error {
 	if err != nil {
 		return err
 	}
-	defer h.Close()
-	return f(p, h)
+	return errors.Join(f(p, h), h.Close())
 }
 
 // changing is within for commands that write: what they wrote is sealed at the end.

@@ -24,10 +24,11 @@ func (a *app) resumeCommand() *cobra.Command {
 				return err
 			}
 			return a.within(c.Context(), func(p place, h *House) error {
-				name, err := "", error(nil)
 				if len(args) == 1 {
-					name = args[0]
-				} else if name, err = onePlan(c.Context(), h.Engine); err != nil {
+					return a.goOn(c.Context(), h, p, args[0], o)
+				}
+				name, err := onePlan(c.Context(), h.Engine)
+				if err != nil {
 					return err
 				}
 				return a.goOn(c.Context(), h, p, name, o)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -111,8 +112,11 @@ func (a *app) runFile(ctx context.Context, p place, name string, o runOptions) e
 	if err != nil {
 		return err
 	}
-	defer h.Close()
-	plan, err := h.Engine.Submit(ctx, r.plan, filepath.ToSlash(name), p.actor)
+	return errors.Join(a.submit(ctx, h, p, r, o), h.Close())
+}
+
+func (a *app) submit(ctx context.Context, h *House, p place, r reading, o runOptions) error {
+	plan, err := h.Engine.Submit(ctx, r.plan, filepath.ToSlash(r.name), p.actor)
 	if err != nil {
 		return err
 	}

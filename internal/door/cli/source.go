@@ -80,7 +80,7 @@ func nearby(name string) string {
 	if near := nearest(filepath.Base(name), files); near != "" {
 		return fmt.Sprintf("did you mean %s?", filepath.Join(dir, near))
 	}
-	return "see the plan files with: ls " + dir
+	return "see what is there with: ls " + dir
 }
 
 // inside names a plan file of a folder that was given in its place.

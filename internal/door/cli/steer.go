@@ -30,14 +30,21 @@ func (a *app) steering(c *cobra.Command, did string, ask func(args []string) (en
 			return err
 		}
 		return a.changing(c.Context(), func(p place, h *House) error {
-			return runSteer(c.Context(), h, p.actor, args[0], command, did, a.out())
+			return runSteer(c.Context(), h, order{args[0], p.actor, did, command}, a.out())
 		})
 	}
 	return c
 }
 
+// order is a command to a plan, who gives it, and the word for having done so.
+type order struct {
+	plan, actor, did string
+	engine.Command
+}
+
 // runSteer gives a plan a command and says how it stands then.
-func runSteer(ctx context.Context, h *House, actor, name string, c engine.Command, did string, out Out) error {
+func runSteer(ctx context.Context, h *House, c order, out Out) error {
+	name := c.plan
 	if c.Task != "" {
 		st, _, err := h.Engine.Load(ctx, name)
 		if err != nil {
@@ -47,14 +54,14 @@ func runSteer(ctx context.Context, h *House, actor, name string, c engine.Comman
 			return noTask(st, c.Task)
 		}
 	}
-	if err := h.Engine.Do(ctx, name, actor, c); err != nil {
+	if err := h.Engine.Do(ctx, name, c.actor, c.Command); err != nil {
 		return err
 	}
 	st, _, err := h.Engine.Load(ctx, name)
 	if err != nil {
 		return err
 	}
-	return tellDone(out, done{Plan: name, Task: c.Task, Did: did, State: st.State(), Running: !st.Phase.Over() && held(h, name)})
+	return tellDone(out, done{Plan: name, Task: c.Task, Did: c.did, State: st.State(), Running: !st.Phase.Over() && held(h, name)})
 }
 
 func tellDone(out Out, d done) error {
