@@ -1,7 +1,6 @@
 package docs_test
 
 import (
-	"bufio"
 	"encoding/json"
 	"go/ast"
 	"go/parser"
@@ -119,18 +118,17 @@ func TestRecordedBodiesAreOnThePage(t *testing.T) {
 		t.Fatalf("no histories: %v", err)
 	}
 	for _, name := range files {
-		f, err := os.Open(name)
+		raw, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer f.Close()
-		for sc := bufio.NewScanner(f); sc.Scan(); {
+		for entry := range strings.Lines(string(raw)) {
 			var line struct{ Record string }
 			var r struct {
 				Kind string
 				Body map[string]json.RawMessage
 			}
-			if err := json.Unmarshal(sc.Bytes(), &line); err != nil {
+			if err := json.Unmarshal([]byte(entry), &line); err != nil {
 				t.Fatal(err)
 			}
 			if err := json.Unmarshal([]byte(line.Record), &r); err != nil {
