@@ -46,7 +46,8 @@ var floors = []struct {
 	}},
 	{"hands", map[string][]string{
 		"runner/machine":  nil,
-		"runner/process":  nil,
+		"runner/sandbox":  nil,
+		"runner/process":  {"runner/sandbox"},
 		"runner/shell":    {"runner/process"},
 		"runner/manifest": {"runner/process"},
 		"runner/file":     nil,

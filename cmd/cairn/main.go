@@ -2,7 +2,8 @@
 // an error into an exit status.
 //
 // The first SIGINT or SIGTERM ends the run with its state saved; the second cuts off even work that must not run
-// twice. Called with process.SupervisorArg it is the supervisor of its parent's children, and nothing else.
+// twice. Called with process.SupervisorArg it is the supervisor of its parent's children, and with sandbox.ConfineArg the
+// keeper of one of them, and nothing else.
 package main
 
 import (
@@ -13,9 +14,13 @@ import (
 
 	"github.com/cairn-plan/cairn/internal/door/cli"
 	"github.com/cairn-plan/cairn/internal/runner/process"
+	"github.com/cairn-plan/cairn/internal/runner/sandbox"
 )
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == sandbox.ConfineArg {
+		os.Exit(sandbox.Confine())
+	}
 	if len(os.Args) > 1 && os.Args[1] == process.SupervisorArg {
 		os.Exit(process.Supervise())
 	}

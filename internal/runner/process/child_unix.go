@@ -9,12 +9,14 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/cairn-plan/cairn/internal/capability"
 	"github.com/cairn-plan/cairn/internal/fault"
+	"github.com/cairn-plan/cairn/internal/runner/sandbox"
 )
 
 // The gate: a shell that waits for a line on descriptor 3, closes it and becomes the program. It is a
@@ -31,8 +33,13 @@ type child struct {
 	self   capability.Process
 	ended  chan struct{} // closed when the leader has ended
 	listed bool
+	status syscall.WaitStatus // of the leader, once it was collected
 
-	gate           *os.File
+	cell   *sandbox.Cell // of a confined child
+	killed time.Time     // when its keeper was told to kill it
+	report *os.File      // what its keeper says at the end
+
+	gate           *os.File // and, to a keeper, all that is said
 	stdin          *os.File // our end; nil when there is nothing to feed
 	stdout, stderr *os.File
 }
@@ -50,16 +57,22 @@ func hold(p Spec) (*child, error) {
 		}
 	}
 	keepFiles()
+	if p.Dir != "" {
+		p.Env = append(slices.Clip(p.Env), "PWD="+p.Dir)
+	}
 	c := &child{ended: make(chan struct{})}
 	c.cmd = &exec.Cmd{
 		Path: gateShell, Args: append([]string{"sh", "-c", gateScript, "sh"}, argv...),
 		Dir: p.Dir, Env: p.Env, SysProcAttr: &unix.SysProcAttr{Setsid: true},
 	}
-	if p.Dir != "" {
-		c.cmd.Env = append(slices.Clip(p.Env), "PWD="+p.Dir)
+	if p.Confine != nil {
+		if c.cell, err = sandbox.Prepare(*p.Confine); err != nil {
+			return nil, err
+		}
 	}
-	if err := c.start(p.Stdin); err != nil {
+	if err := c.start(p, argv); err != nil {
 		c.closePipes()
+		c.vacate()
 		return nil, cannotStart(p.Argv[0], err)
 	}
 	started, _ := look(c.cmd.Process.Pid)
@@ -69,7 +82,7 @@ func hold(p Spec) (*child, error) {
 }
 
 // start opens the pipes and starts the command; the child's ends are closed again in any case.
-func (c *child) start(stdin io.Reader) (err error) {
+func (c *child) start(p Spec, argv []string) (err error) {
 	var theirs []*os.File
 	defer func() { shut(theirs...) }()
 	pipe := func() (r, w *os.File) {
@@ -78,22 +91,29 @@ func (c *child) start(stdin io.Reader) (err error) {
 		}
 		return r, w
 	}
-	var gate, in, out, errs *os.File
+	var gate, in, out, errs, report *os.File
 	gate, c.gate = pipe()
 	c.stdout, out = pipe()
 	c.stderr, errs = pipe()
-	if f, ok := stdin.(*os.File); ok {
+	if f, ok := p.Stdin.(*os.File); ok {
 		c.cmd.Stdin = f
-	} else if stdin != nil {
+	} else if p.Stdin != nil {
 		in, c.stdin = pipe()
 		c.cmd.Stdin = in
 	}
-	theirs = []*os.File{gate, in, out, errs}
+	if c.cell != nil {
+		c.report, report = pipe()
+	}
+	theirs = []*os.File{gate, in, out, errs, report}
 	if err != nil {
 		return err
 	}
 	c.cmd.Stdout, c.cmd.Stderr, c.cmd.ExtraFiles = out, errs, []*os.File{gate}
-	return c.cmd.Start()
+	if c.cell == nil {
+		return c.cmd.Start()
+	}
+	c.cmd.ExtraFiles = append(c.cmd.ExtraFiles, report)
+	return c.lockUp(p, argv)
 }
 
 func (c *child) enlist() error {
@@ -102,6 +122,9 @@ func (c *child) enlist() error {
 }
 
 func (c *child) release() error {
+	if c.cell != nil {
+		return c.say(sandbox.Go)
+	}
 	_, err := c.gate.Write([]byte{'\n'})
 	return errors.Join(err, c.gate.Close())
 }
@@ -122,15 +145,11 @@ func (c *child) feed(stdin io.Reader) <-chan struct{} {
 }
 
 // reap takes the leader off the supervisor's list while its pid is still its own, then collects it.
-func (c *child) reap() (exit int, signal string) {
+func (c *child) reap() {
 	if c.listed {
 		supervisor.remove(c.self.PID)
 	}
-	st := c.collect()
-	if st.Signaled() {
-		return 128 + int(st.Signal()), unix.SignalName(st.Signal())
-	}
-	return st.ExitStatus(), ""
+	c.status = c.collect()
 }
 
 // discard ends a child that was never let go.
@@ -139,10 +158,21 @@ func (c *child) discard() {
 	_ = unix.Kill(-c.self.PID, unix.SIGKILL)
 	<-c.ended
 	c.reap()
+	c.vacate()
 }
 
-func (c *child) terminate()   { terminateGroup(c.self.PID) }
-func (c *child) kill()        { killGroup(c.self.PID) }
+func (c *child) terminate() {
+	if !c.kept() || c.say(sandbox.Term) != nil {
+		terminateGroup(c.self.PID)
+	}
+}
+
+func (c *child) kill() {
+	if !c.kept() || !c.killByKeeper() {
+		killGroup(c.self.PID)
+	}
+}
+
 func (c *child) others() bool { return occupied(c.self.PID) }
 
 // closeIn lets what is in the pipes be read, but for no longer than d.
@@ -153,7 +183,7 @@ func (c *child) closeIn(d time.Duration) {
 	_ = c.stderr.SetReadDeadline(over)
 }
 
-func (c *child) closePipes() { shut(c.gate, c.stdin, c.stdout, c.stderr) }
+func (c *child) closePipes() { shut(c.gate, c.stdin, c.stdout, c.stderr, c.report) }
 
 // readNow reads what is there without waiting for more.
 func readNow(f *os.File, b []byte) (n int) {

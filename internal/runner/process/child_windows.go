@@ -12,6 +12,7 @@ import (
 
 	"github.com/cairn-plan/cairn/internal/capability"
 	"github.com/cairn-plan/cairn/internal/fault"
+	"github.com/cairn-plan/cairn/internal/runner/sandbox"
 )
 
 // child is a process that Run started and owns. It is born suspended, which is the gate, and put into
@@ -21,6 +22,7 @@ type child struct {
 	self  capability.Process
 	ended chan struct{} // closed when it has ended
 	job   windows.Handle
+	cell  *sandbox.Cell // of a confined child
 
 	stdin          *os.File
 	stdout, stderr *os.File
@@ -33,12 +35,19 @@ func hold(p Spec) (*child, error) {
 		return nil, err
 	}
 	c := &child{ended: make(chan struct{})}
+	if p.Confine != nil {
+		if c.cell, err = sandbox.Prepare(*p.Confine); err != nil {
+			return nil, err
+		}
+		p.Env = c.cell.Env(p.Env)
+	}
 	c.cmd = &exec.Cmd{
 		Path: argv[0], Args: argv, Dir: p.Dir, Env: p.Env,
 		SysProcAttr: &syscall.SysProcAttr{CreationFlags: windows.CREATE_SUSPENDED | windows.CREATE_NEW_PROCESS_GROUP},
 	}
 	if err := c.start(p.Stdin); err != nil {
 		c.closePipes()
+		c.vacate()
 		return nil, fault.Wrap(fault.Internal, err, "cannot start %s", p.Argv[0])
 	}
 	started, _ := look(c.cmd.Process.Pid)
@@ -81,6 +90,7 @@ func (c *child) enlist() (err error) {
 	}
 	var info windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION
 	info.BasicLimitInformation.LimitFlags = windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE
+	c.bound(&info)
 	if _, err = windows.SetInformationJobObject(c.job, windows.JobObjectExtendedLimitInformation,
 		uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info))); err != nil {
 		return fault.Wrap(fault.Internal, err, "cannot bind a job object to the engine")
@@ -94,6 +104,42 @@ func (c *child) enlist() (err error) {
 		return fault.Wrap(fault.Internal, err, "cannot put process %d into its job", c.self.PID)
 	}
 	return nil
+}
+
+// bound adds the limits of a confined child's policy to its job.
+func (c *child) bound(info *windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION) {
+	if c.cell == nil {
+		return
+	}
+	b, basic := c.cell.Bounds(), &info.BasicLimitInformation
+	if b.Memory > 0 {
+		basic.LimitFlags |= windows.JOB_OBJECT_LIMIT_JOB_MEMORY
+		info.JobMemoryLimit = b.Memory
+	}
+	if b.Processes > 0 {
+		basic.LimitFlags |= windows.JOB_OBJECT_LIMIT_ACTIVE_PROCESS
+		basic.ActiveProcessLimit = b.Processes
+	}
+	if b.CPU > 0 {
+		basic.LimitFlags |= windows.JOB_OBJECT_LIMIT_JOB_TIME
+		basic.PerJobUserTimeLimit = int64(b.CPU / 100) // in steps of 100 ns
+	}
+}
+
+// conclude tells how the child ended; a limit ends a job without a word.
+func (c *child) conclude(o *Outcome) error {
+	o.Exit = c.cmd.ProcessState.ExitCode()
+	if c.cell != nil {
+		o.Unprotected = c.cell.Lacks()
+	}
+	return nil
+}
+
+// vacate removes the temporary folder of a confined child.
+func (c *child) vacate() {
+	if c.cell != nil {
+		c.cell.Close()
+	}
 }
 
 // release resumes the one thread that a suspended process has.
@@ -137,12 +183,11 @@ func (c *child) feed(stdin io.Reader) <-chan struct{} {
 }
 
 // reap ends the job, and with it whatever the child left behind.
-func (c *child) reap() (exit int, signal string) {
+func (c *child) reap() {
 	c.kill()
 	if c.job != 0 {
 		closeHandle(c.job)
 	}
-	return c.cmd.ProcessState.ExitCode(), ""
 }
 
 func (c *child) discard() {
@@ -150,6 +195,7 @@ func (c *child) discard() {
 	<-c.ended
 	c.reap()
 	c.closePipes()
+	c.vacate()
 }
 
 func (c *child) terminate() { terminateGroup(c.self.PID) }

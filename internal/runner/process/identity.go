@@ -13,6 +13,9 @@ import (
 // endGrace is what a group that has lost its engine is given between being asked and being killed.
 const endGrace = time.Second
 
+// keeperGrace is what it is given when a keeper leads it, which itself ends what has left the group.
+const keeperGrace = 4 * time.Second
+
 // here names where a pid means something: this host, since it was started, in this pid namespace.
 // A pid and a start time counted from boot may both come again after a reboot or in another container.
 var here = sync.OnceValue(func() string {
@@ -45,8 +48,12 @@ func End(p capability.Process) (ended bool, err error) {
 		return false, nil
 	}
 	gone := func() bool { return !Alive(p) && !occupied(p.PID) }
+	grace := endGrace
+	if keeper(p.PID) {
+		grace = keeperGrace
+	}
 	terminateGroup(p.PID)
-	if poll(endGrace, gone) {
+	if poll(grace, gone) {
 		return true, nil
 	}
 	killGroup(p.PID)

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/cairn-plan/cairn/internal/runner/sandbox"
 )
 
 // epoch tells this boot and this pid namespace from others.
@@ -32,6 +34,13 @@ func look(pid int) (started uint64, running bool) {
 	started, _ = strconv.ParseUint(string(f[19]), 10, 64)
 	state := f[0][0]
 	return started, state != 'Z' && state != 'X'
+}
+
+// keeper reports whether a process keeps a confined child, and so ends by itself when it is asked to.
+func keeper(pid int) bool {
+	args, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
+	_, rest, _ := bytes.Cut(args, []byte{0})
+	return bytes.HasPrefix(rest, []byte(sandbox.ConfineArg+"\x00"))
 }
 
 // session lists the running processes of the session that pid leads or led, without pid itself.

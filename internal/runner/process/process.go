@@ -13,6 +13,10 @@
 // its own (setsid, as daemons do), and, on macOS, one that leaves its process group. Neither holds Run up:
 // waiting for pipes that others keep open is bounded.
 //
+// A child with a policy is started through a keeper of package sandbox, which is then what is on record
+// and what the supervisor knows. On Linux it is the parent of all that comes of the child, and nothing
+// escapes it, sessions or not. It too sees the engine die, by the end of its pipe.
+//
 // Pdeathsig is not used: it fires when the OS thread that forked ends, which the Go runtime may do at
 // any time while the engine lives, and it would reach the leader alone.
 package process
@@ -26,6 +30,7 @@ import (
 
 	"github.com/cairn-plan/cairn/internal/capability"
 	"github.com/cairn-plan/cairn/internal/fault"
+	"github.com/cairn-plan/cairn/internal/runner/sandbox"
 )
 
 // TailSize is how much of the end of a stream an Outcome keeps.
@@ -57,6 +62,8 @@ type Spec struct {
 	Grace     time.Duration // from asking to end to killing; 3s when zero
 	Stdout    io.Writer     // may be nil
 	Stderr    io.Writer     // may be nil
+
+	Confine *sandbox.Policy // what the child is kept to; nil: it may do whatever we may
 }
 
 // Outcome is how a child ended.
@@ -67,6 +74,9 @@ type Outcome struct {
 	Stdout, Stderr           []byte // the last TailSize bytes, cut between characters
 	StdoutBytes, StderrBytes int64  // all that was written, kept or not
 	Truncated                int64  // bytes of both that the cap kept from the sinks
+
+	Limit       string   // the limit of its policy for which it was ended, in words
+	Unprotected []string // what its policy asks for and this system does not hold, in words
 
 	Process  capability.Process
 	Duration time.Duration
@@ -159,7 +169,8 @@ func (c *child) follow(ctx context.Context, host capability.Host, p Spec) (Outco
 	o := Outcome{Process: c.self, Duration: time.Since(began)}
 	if err == nil {
 		at("ended")
-		o.Exit, o.Signal = c.reap()
+		c.reap()
+		err = c.conclude(&o)
 	}
 	c.closeIn(drain)
 	pumps.Wait()
@@ -168,6 +179,7 @@ func (c *child) follow(ctx context.Context, host capability.Host, p Spec) (Outco
 	case <-time.After(drain):
 	}
 	c.closePipes()
+	c.vacate()
 
 	o.Stdout, o.StdoutBytes = out.tail.cut(), out.seen
 	o.Stderr, o.StderrBytes = errs.tail.cut(), errs.seen

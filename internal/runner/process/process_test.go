@@ -19,11 +19,15 @@ import (
 
 	"github.com/cairn-plan/cairn/internal/capability"
 	"github.com/cairn-plan/cairn/internal/fault"
+	"github.com/cairn-plan/cairn/internal/runner/sandbox"
 )
 
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == SupervisorArg {
 		os.Exit(Supervise())
+	}
+	if len(os.Args) > 1 && os.Args[1] == sandbox.ConfineArg {
+		os.Exit(sandbox.Confine())
 	}
 	if os.Getenv(engineRole) != "" {
 		os.Exit(engine())

@@ -60,10 +60,14 @@ func endAll(groups map[int]uint64) {
 	if left() {
 		return
 	}
+	grace := endGrace
 	for pid := range groups {
+		if keeper(pid) {
+			grace = keeperGrace
+		}
 		terminateGroup(pid)
 	}
-	if poll(endGrace, left) {
+	if poll(grace, left) {
 		return
 	}
 	poll(stuck, func() bool {

@@ -1,0 +1,214 @@
+package sandbox
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/cairn-plan/cairn/internal/fault"
+)
+
+// Cell is a policy made ready for one child. Whoever prepared it closes it when the child has ended.
+type Cell struct {
+	policy Policy // with paths resolved
+	tmp    string
+	lacks  []string
+}
+
+// Prepare resolves the paths of a policy and makes its temporary folder. It refuses a policy that
+// grants what it does not mean to, and a strict one that this system cannot hold.
+func Prepare(p Policy) (*Cell, error) {
+	lacks := lacking(p)
+	if p.Strict && len(lacks) > 0 {
+		return nil, fault.New(fault.Denied, "the policy is strict, and this system cannot hold it: %s", strings.Join(lacks, "; ")).
+			Remedy("see what there is with: cairn doctor; or let it run with a warning: strict: false")
+	}
+	c := &Cell{lacks: lacks}
+	err := c.resolve(p)
+	if err == nil && p.Tmp {
+		c.tmp, err = temporary()
+		c.policy.Write = append(c.policy.Write, c.tmp)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// temporary makes a folder that only we, and what we run, can reach.
+func temporary() (string, error) {
+	dir, err := os.MkdirTemp("", "cairn-task-")
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err != nil {
+		return "", fault.Wrap(fault.Internal, err, "cannot make a temporary folder for the task").
+			Remedy("check that %s can be written to and is not full", os.TempDir())
+	}
+	return dir, nil
+}
+
+// Tmp is the private temporary folder; empty when the policy has none.
+func (c *Cell) Tmp() string { return c.tmp }
+
+// Lacks tells in plain words what the policy asks for and this system does not hold.
+func (c *Cell) Lacks() []string { return slices.Clone(c.lacks) }
+
+// Env points an environment to the private folder.
+func (c *Cell) Env(env []string) []string {
+	if c.tmp == "" {
+		return env
+	}
+	own := []string{"TMPDIR=" + c.tmp, "HOME=" + c.tmp}
+	if runtime.GOOS == "windows" {
+		own = []string{"TMP=" + c.tmp, "TEMP=" + c.tmp}
+	}
+	return append(slices.Clip(env), own...)
+}
+
+// Close removes the temporary folder. A task may have left folders that cannot be entered.
+func (c *Cell) Close() {
+	if c.tmp == "" || os.RemoveAll(c.tmp) == nil {
+		return
+	}
+	_ = filepath.WalkDir(c.tmp, func(path string, d fs.DirEntry, _ error) error {
+		if d != nil && d.IsDir() {
+			_ = os.Chmod(path, 0o700)
+		}
+		return nil
+	})
+	_ = os.RemoveAll(c.tmp)
+}
+
+// resolve replaces each path by the place that it leads to, so that what is granted is what was
+// looked at.
+func (c *Cell) resolve(p Policy) (err error) {
+	c.policy = p
+	if p.Root != "" {
+		if c.policy.Root, err = filepath.EvalSymlinks(p.Root); err != nil {
+			return fault.Wrap(fault.NotFound, err, "the workspace %s is not there", p.Root)
+		}
+	}
+	c.policy.Read, c.policy.Write, c.policy.ReadOnly, c.policy.Hidden = nil, nil, nil, nil
+	for _, path := range p.Read {
+		if err := c.add(&c.policy.Read, path, false); err != nil {
+			return err
+		}
+	}
+	for _, path := range p.Write {
+		if err := c.add(&c.policy.Write, path, true); err != nil {
+			return err
+		}
+	}
+	for _, path := range p.ReadOnly {
+		if err := c.keep(&c.policy.ReadOnly, path); err != nil {
+			return err
+		}
+	}
+	for _, path := range p.Hidden {
+		if err := c.keep(&c.policy.Hidden, path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add resolves a path that is to be granted.
+func (c *Cell) add(to *[]string, path string, write bool) error {
+	if !filepath.IsAbs(path) || hasDots(path) {
+		return fault.New(fault.Invalid, "the policy grants %s, which is not an absolute path without ..", path)
+	}
+	if write && strings.HasSuffix(path, "/") {
+		if err := c.makeWithin(path); err != nil {
+			return err
+		}
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		if !write {
+			return nil // nothing to read there
+		}
+		return fault.Wrap(fault.NotFound, err, "the policy lets a task write %s, which is not there", path).
+			Remedy("create it first; or, for a folder, end it with / to have it made")
+	}
+	if c.within(path) && !under(real, c.policy.Root) {
+		return fault.New(fault.Denied, "%s is a link that leads out of the workspace, to %s", path, real).
+			Remedy("if that is meant, name %s itself in the policy", real)
+	}
+	*to = append(*to, real)
+	return nil
+}
+
+// makeWithin makes a folder that the policy names, unless a link on the way leads out of the workspace.
+func (c *Cell) makeWithin(path string) error {
+	path = filepath.Clean(path)
+	near := path
+	for {
+		if _, err := os.Lstat(near); err == nil || near == filepath.Dir(near) {
+			break
+		}
+		near = filepath.Dir(near)
+	}
+	real, err := filepath.EvalSymlinks(near)
+	if err == nil && c.within(path) && !under(real, c.policy.Root) {
+		return nil // add says what is wrong
+	}
+	if err == nil {
+		err = os.MkdirAll(path, 0o755)
+	}
+	if err != nil {
+		return fault.Wrap(fault.Failed, err, "cannot make the folder %s that the policy names", path)
+	}
+	return nil
+}
+
+// keep resolves a path that is to be kept from the child. Naming it in Write, or something under it,
+// is the way to allow it after all. One that ends in / is made where its parent is: what is not there
+// cannot be protected, and would be the task's to make.
+func (c *Cell) keep(to *[]string, path string) error {
+	if strings.HasSuffix(path, "/") {
+		path = filepath.Clean(path)
+		if err := os.Mkdir(path, 0o755); err != nil && !errors.Is(err, fs.ErrExist) && !errors.Is(err, fs.ErrNotExist) {
+			return fault.Wrap(fault.Failed, err, "cannot make %s, to keep tasks from making it", path)
+		}
+	}
+	st, err := os.Lstat(path)
+	if err != nil {
+		return nil
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil
+	}
+	if st.Mode()&fs.ModeSymlink != 0 && c.writable(filepath.Dir(path)) {
+		return fault.New(fault.Denied, "%s is a link, so a task could put something else in its place", path).
+			Remedy("replace the link by what it leads to, %s, or let the task write it: write: [%s]", real, path)
+	}
+	if slices.Contains(c.policy.Write, real) || !readable(real) && !c.writable(real) {
+		return nil
+	}
+	*to = append(*to, real)
+	return nil
+}
+
+func (c *Cell) writable(path string) bool {
+	return slices.ContainsFunc(c.policy.Write, func(w string) bool { return under(path, w) })
+}
+
+// within reports whether a path is written as one of the workspace, wherever it leads.
+func (c *Cell) within(path string) bool {
+	return c.policy.Root != "" && under(filepath.Clean(path), c.policy.Root)
+}
+
+// under reports whether path is dir or beneath it; both are clean.
+func under(path, dir string) bool {
+	return path == dir || dir == "/" || strings.HasPrefix(path, dir+string(filepath.Separator))
+}
+
+func hasDots(path string) bool {
+	return slices.Contains(strings.Split(filepath.ToSlash(path), "/"), "..")
+}

@@ -1,0 +1,113 @@
+package sandbox
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"sync"
+	"sync/atomic"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/cairn-plan/cairn/internal/fault"
+)
+
+// marker is set for keepers alone. A program that forgot to call Confine finds it when it comes to
+// confine a child, and stops there instead of starting itself without end.
+const marker = "CAIRN_KEEPER"
+
+// noSpaces is set once the system has refused namespaces; it will not change its mind.
+var noSpaces atomic.Bool
+
+// Kept says that a confined child has a keeper, which reports, and takes words for as long as it lives.
+const Kept = true
+
+// Start makes cmd a keeper of this cell and starts it. The caller has set its streams and its
+// two pipes; spaces says whether it got namespaces of its own.
+func (c *Cell) Start(cmd *exec.Cmd) (started *exec.Cmd, spaces bool, err error) {
+	if os.Getenv(marker) != "" {
+		return nil, false, fault.New(fault.Internal, "this program was started as a keeper, but did not call sandbox.Confine").
+			Remedy("call it first thing in main, or in TestMain, when the first argument is %s", ConfineArg)
+	}
+	cmd.Path, cmd.Args, cmd.Dir = "/proc/self/exe", []string{"cairn", ConfineArg}, "/"
+	// One processor and no collection: a keeper lives on a few hundred kilobytes, and starts faster so.
+	cmd.Env = []string{marker + "=1", "GOMAXPROCS=1", "GOGC=400"}
+	if noSpaces.Load() {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		return cmd, false, cmd.Start()
+	}
+	plain := *cmd
+	cmd.SysProcAttr = spaceAttr()
+	err = cmd.Start()
+	if !refusal(err) {
+		return cmd, true, err
+	}
+	noSpaces.Store(true)
+	plain.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	return &plain, false, plain.Start()
+}
+
+// spaceAttr asks for a mount and a process namespace, and for a user namespace to be allowed to have them.
+func spaceAttr() *syscall.SysProcAttr {
+	a := &syscall.SysProcAttr{Setsid: true, Cloneflags: unix.CLONE_NEWNS | unix.CLONE_NEWPID}
+	if os.Geteuid() != 0 {
+		a.Cloneflags |= unix.CLONE_NEWUSER
+		a.UidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}}
+		a.GidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}}
+		a.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN}
+	}
+	return a
+}
+
+// refusal tells a system that does not give namespaces from a command that cannot be started.
+func refusal(err error) bool {
+	for _, e := range []error{unix.EPERM, unix.EACCES, unix.EINVAL, unix.ENOSPC, unix.EUSERS, unix.ENOSYS} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
+
+// trial starts a keeper that only tries its namespaces, and tells what came of it.
+var trial = sync.OnceValue(func() (problem string) {
+	c := &Cell{}
+	line, err := c.Order(Command{}, true)
+	if err != nil {
+		return err.Error()
+	}
+	control, engine, err := os.Pipe()
+	if err != nil {
+		return err.Error()
+	}
+	defer engine.Close()
+	defer control.Close()
+	heard, out, err := os.Pipe()
+	if err != nil {
+		return err.Error()
+	}
+	defer heard.Close()
+	if _, err := engine.Write(line); err != nil {
+		return err.Error()
+	}
+	var said bytes.Buffer
+	cmd, spaces, err := c.Start(&exec.Cmd{ExtraFiles: []*os.File{control, out}, Stderr: &said})
+	out.Close()
+	if err != nil {
+		return err.Error()
+	}
+	defer func() { _ = cmd.Wait() }()
+	engine.Close()
+	rep, ok := ReadReport(heard)
+	switch {
+	case !ok:
+		return "the keeper does not answer: " + said.String()
+	case !spaces:
+		return "the system refuses them"
+	case rep.Error != "":
+		return rep.Error
+	}
+	return ""
+})
