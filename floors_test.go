@@ -36,6 +36,7 @@ var floors = []struct {
 		"plan":        {"expr", "plan/source"},
 		"capability":  nil,
 		"lifecycle":   {"plan", "capability"},
+		"redact":      nil,
 	}},
 	{"study", map[string][]string{
 		"audit": nil,
@@ -57,6 +58,7 @@ var floors = []struct {
 		"store/sqlite":    nil,
 		"store/disk":      nil,
 		"driver/local":    nil,
+		"secret":          nil,
 	}},
 	{"doors", map[string][]string{
 		"door/cli": nil,
