@@ -46,6 +46,7 @@ type Config struct {
 	Machine      func() map[string]any         // what preconditions may ask: network, disk, memory
 	End          func(capability.Process) bool // ends a process that a dead engine left; optional
 	Publish      func(name string, spec []byte) error
+	Secrets      Secrets // optional: without, a plan that names one fails
 	// Workspace opens the workspace of a plan; nil: tasks run in the root and their changes are not kept.
 	Workspace func(ctx context.Context, plan, kind string) (Workspace, error)
 }

@@ -48,7 +48,7 @@ func (h *host) save(ctx context.Context, runner capability.Runner, call capabili
 	if err != nil || len(backup) == 0 {
 		return err
 	}
-	return h.rep.Report(h.fact(&lifecycle.Saved{Backup: backup}, lifecycle.Fact{Kind: lifecycle.TaskSaved}))
+	return h.rep.Report(h.fact(&lifecycle.Saved{Backup: h.run.vault.redactor().JSON(backup)}, lifecycle.Fact{Kind: lifecycle.TaskSaved}))
 }
 
 // Beat implements capability.Host.
@@ -62,7 +62,9 @@ func (h *host) Beat() {
 
 // Put implements capability.Host. What is stored while a task runs can be read before it ends, and after it failed.
 func (h *host) Put(ctx context.Context, name, typ string, r io.Reader) (capability.Ref, error) {
-	blob, err := h.run.engine.Artifacts.Put(ctx, r)
+	content, stop := h.run.cleaned(r)
+	defer stop()
+	blob, err := h.run.engine.Artifacts.Put(ctx, content)
 	if err != nil {
 		return capability.Ref{}, err
 	}

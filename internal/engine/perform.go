@@ -47,9 +47,31 @@ func (r *Run) attempt(ctx context.Context, w Work, rep Reporter) lifecycle.Fact 
 	began := time.Now()
 	e := &lifecycle.Ended{Outcome: lifecycle.Succeeded}
 	res, err := r.carryOut(ctx, w, rep, e)
+	if err == nil {
+		res.Outputs, err = r.passedOn(ctx, w, res.Outputs)
+	}
+	res, err = r.clean(res, err)
 	r.judge(ctx, w, e, res, err)
 	e.Took = time.Since(began)
 	return lifecycle.Fact{Kind: lifecycle.TaskEnded, Task: w.Task, Attempt: w.Attempt, Body: e}
+}
+
+// passedOn adds the outputs that a task only passes on from others.
+func (r *Run) passedOn(ctx context.Context, w Work, outputs map[string]json.RawMessage) (map[string]json.RawMessage, error) {
+	for _, o := range w.Spec.Outputs {
+		if !strings.HasPrefix(o.From, "${") {
+			continue
+		}
+		v, err := r.resolve(ctx, w, o.From)
+		if err != nil {
+			return outputs, err
+		}
+		if outputs == nil {
+			outputs = map[string]json.RawMessage{}
+		}
+		outputs[o.Name] = mustJSON(v)
+	}
+	return outputs, nil
 }
 
 // carryOut runs the capability under the task's timeout and heartbeat.
@@ -70,7 +92,7 @@ func (r *Run) carryOut(ctx context.Context, w Work, rep Reporter, e *lifecycle.E
 		return capability.Result{}, err
 	}
 	if len(call.With) > 2 {
-		e.Inputs = digest.Sum(call.With)
+		e.Inputs = digest.Sum(r.vault.redactor().JSON(call.With))
 	}
 	h := &host{run: r, work: w, rep: rep}
 	call.Host = h
@@ -95,32 +117,37 @@ func (r *Run) call(ctx context.Context, w Work) (capability.Call, capability.Run
 			Remedy("see what there is with: cairn capability list")
 	}
 	call := capability.Call{Plan: r.State.Name, Task: w.Task, Execution: w.Execution, Attempt: w.Attempt, Key: w.key, Dir: r.engine.Root}
-	if t.Dir != "" {
-		if !filepath.IsLocal(t.Dir) {
-			return call, nil, fault.New(fault.Invalid, "task %s: dir %s leaves the project", w.Task, t.Dir)
-		}
-		call.Dir = filepath.Join(call.Dir, t.Dir)
-	}
-	with, err := r.inputs(ctx, w)
+	dir, err := r.text(ctx, w, t.Dir)
 	if err != nil {
 		return call, nil, err
 	}
-	if call.With = with; len(with) > 0 || len(contract.Inputs) > 0 {
-		if err := r.engine.Capabilities.Check(t.Uses, with); err != nil {
-			return call, nil, err
-		}
+	if dir != "" && !filepath.IsLocal(dir) {
+		return call, nil, fault.New(fault.Invalid, "task %s: dir %s leaves the project", w.Task, dir)
 	}
+	call.Dir = filepath.Join(call.Dir, dir)
 	if call.Env, err = r.env(ctx, w); err != nil {
 		return call, nil, err
 	}
+	if call.With, err = r.inputs(ctx, w, call.Env); err != nil {
+		return call, nil, err
+	}
+	if len(call.With) > 0 || len(contract.Inputs) > 0 {
+		if err := r.engine.Capabilities.Check(t.Uses, call.With); err != nil {
+			return call, nil, err
+		}
+	}
 	for _, o := range t.Outputs {
+		if strings.HasPrefix(o.From, "${") {
+			continue // another task made it
+		}
 		call.Want = append(call.Want, capability.Want{Name: o.Name, Type: o.Type, From: o.From, Path: o.Path})
 	}
 	return call, runner, nil
 }
 
-// inputs are the task's, with every reference replaced; a command becomes the input `run`.
-func (r *Run) inputs(ctx context.Context, w Work) (json.RawMessage, error) {
+// inputs are the task's, with every reference replaced; a command becomes the input `run`, and the secrets it names go
+// into the environment.
+func (r *Run) inputs(ctx context.Context, w Work, env map[string]string) (json.RawMessage, error) {
 	t := w.Spec
 	with, err := expr.Resolve(t.With, r.lookup(ctx, w.scope))
 	if err != nil || t.Run == "" {
@@ -128,7 +155,7 @@ func (r *Run) inputs(ctx context.Context, w Work) (json.RawMessage, error) {
 	}
 	run := t.Run
 	if t.Uses != Pipeline {
-		if run, err = expr.Text(t.Run, t.Each != "", r.lookup(ctx, w.scope)); err != nil {
+		if run, err = expr.Text(t.Run, w.scope.inner != "", r.commandLine(ctx, w.scope, env)); err != nil {
 			return nil, err
 		}
 	}
@@ -145,22 +172,33 @@ func (r *Run) inputs(ctx context.Context, w Work) (json.RawMessage, error) {
 func (r *Run) env(ctx context.Context, w Work) (map[string]string, error) {
 	env := mergedEnv(r.State.Plan, w.Spec)
 	for k, v := range env {
-		if !strings.Contains(v, "${") {
-			continue
-		}
-		raw, err := expr.Resolve(mustJSON(v), r.lookup(ctx, w.scope))
-		if err != nil {
-			return nil, err
-		}
-		val, err := expr.Value(raw)
-		if err != nil {
-			return nil, err
-		}
-		if env[k], err = expr.Plain(val); err != nil {
+		var err error
+		if env[k], err = r.text(ctx, w, v); err != nil {
 			return nil, err
 		}
 	}
 	return env, nil
+}
+
+// text replaces the references in a text by the text of their values.
+func (r *Run) text(ctx context.Context, w Work, s string) (string, error) {
+	if !strings.Contains(s, "${") {
+		return s, nil
+	}
+	v, err := r.resolve(ctx, w, s)
+	if err != nil {
+		return "", err
+	}
+	return expr.Plain(v)
+}
+
+// resolve gives the value of a text that may be a reference, with its type.
+func (r *Run) resolve(ctx context.Context, w Work, s string) (any, error) {
+	raw, err := expr.Resolve(mustJSON(s), r.lookup(ctx, w.scope))
+	if err != nil {
+		return nil, err
+	}
+	return expr.Value(raw)
 }
 
 // judge turns what the capability answered into an outcome: outputs are put where they belong, criteria are
@@ -214,7 +252,7 @@ func (r *Run) criteria(ctx context.Context, w Work, e *lifecycle.Ended, res capa
 	var first error
 	vars := after(e, res)
 	if len(e.Artifacts) > 0 {
-		all, err := r.all(ctx, seen{results: []*lifecycle.Result{{Outputs: res.Outputs, Artifacts: e.Artifacts}}})
+		all, err := r.all(ctx, seen{result: &lifecycle.Result{Outputs: res.Outputs, Artifacts: e.Artifacts}})
 		if err != nil {
 			return err
 		}

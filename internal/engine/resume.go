@@ -130,7 +130,7 @@ func (r *Run) MustFinish(w Work) bool {
 	if w.Kind != lifecycle.Start {
 		return false
 	}
-	with, err := r.inputs(context.Background(), w)
+	with, err := r.inputs(context.Background(), w, map[string]string{})
 	_, runner, ok := r.engine.Capabilities.Lookup(w.Spec.Uses)
 	return err == nil && ok && r.Class(w.Effect, capability.Call{With: with}, runner) == capability.Once
 }

@@ -25,6 +25,7 @@ type Run struct {
 	release func()
 	items   itemCache
 	space   space
+	vault   vault
 }
 
 // Work is an effect with all that it needs from the state, so that it can be performed away from it.

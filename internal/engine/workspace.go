@@ -89,7 +89,9 @@ func (r *Run) once(ctx context.Context, w Work, ws Workspace, writes bool, runne
 		return capability.Result{}, err
 	}
 	defer place.Leave()
-	call.Dir = filepath.Join(place.Dir(), w.Spec.Dir)
+	if rel, err := filepath.Rel(r.engine.Root, call.Dir); err == nil {
+		call.Dir = filepath.Join(place.Dir(), rel)
+	}
 	res, err := runner.Run(ctx, call)
 	if !writes {
 		return res, err

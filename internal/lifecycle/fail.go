@@ -231,7 +231,7 @@ func (s *State) forget(i int32) {
 func (s *State) retryFailed() {
 	for i := 1; i < len(s.nodes); i++ {
 		n := &s.nodes[i]
-		if n.status != FailedTask || n.routed || n.gone {
+		if n.status != FailedTask || n.routed || n.gone || n.rejected {
 			continue
 		}
 		s.rejoin(int32(i))

@@ -216,6 +216,7 @@ func (s *State) decided(i int32, b *Decided) {
 		s.settle(i, Completed, "approved")
 		return
 	}
+	s.nodes[i].rejected = true
 	s.fail(i, &Ended{Outcome: Failed, Error: "rejected: " + b.Why, Final: true})
 }
 

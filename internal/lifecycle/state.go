@@ -98,6 +98,7 @@ type node struct {
 	expanded   bool // each was expanded
 	routed     bool // its failure was routed: handled
 	pure       bool
+	rejected   bool // somebody said no: trying again does not ask again
 	gone       bool // an instance of an expansion that was taken back
 	due        time.Time
 	lastFail   *Ended

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -204,6 +205,20 @@ func (b *bench) want(st *lifecycle.State, phase lifecycle.PlanState, want string
 
 func TestValuesTravelFromTaskToTask(t *testing.T) {
 	b := newBench(t)
+	said := func(s string) (capability.Result, error) {
+		raw, err := json.Marshal(s)
+		return capability.Result{Outputs: map[string]json.RawMessage{"said": raw}}, err
+	}
+	b.tools["show"] = tool{class: capability.Repeatable, run: func(_ context.Context, c capability.Call) (capability.Result, error) {
+		return said(c.Env["N"] + " in " + filepath.Base(c.Dir))
+	}}
+	b.tools["run"] = tool{class: capability.Repeatable, run: func(_ context.Context, c capability.Call) (capability.Result, error) {
+		var in struct{ Run string }
+		if err := json.Unmarshal(c.With, &in); err != nil {
+			return capability.Result{}, err
+		}
+		return said(in.Run)
+	}}
 	st := b.run(`
 plan: travel
 inputs: {who: Ann}
@@ -216,9 +231,25 @@ tasks:
   - {id: cel, uses: echo, needs: [a], each: "outputs_of.a.list.filter(x, x != 1)", when: "size(outputs_of.a.list) > 2", with: {x: "${item}"}}
   - {id: not, uses: echo, needs: [a], when: "outputs_of.a.name == 'Bob'"}
   - {id: reads-not, uses: echo, needs: [not], with: {x: "${not.y}"}}
+  - {id: env, uses: show, needs: [a], env: {N: "${a.name}!"}, dir: "${inputs.who}"}
+  - {id: passes, uses: echo, needs: [a], outputs: {n: {from: "${a.name}"}}}
+  - id: sub
+    each: "[7, 8]"
+    outputs: {got: {from: "${in.it}"}}
+    subplan: [{id: in, uses: echo, with: {it: "${item}"}}, {id: last, uses: run, needs: [in], run: "echo ${item}"}]
+  - {id: after, uses: echo, needs: [sub, passes], with: {x: "${sub.got}", n: "${passes.n}"}}
 `)
 	b.want(st, lifecycle.PlanCompleted, "a:completed b:completed each:completed each-1:completed each-2:completed each-3:completed "+
-		"sum:completed cel:completed cel-1:completed cel-2:completed not:skipped reads-not:skipped")
+		"sum:completed cel:completed cel-1:completed cel-2:completed not:skipped reads-not:skipped env:completed passes:completed "+
+		"sub:completed sub-1:completed sub-1/in:completed sub-1/last:completed sub-2:completed sub-2/in:completed sub-2/last:completed after:completed")
+	for id, want := range map[string]string{"env": `"Ann! in Ann"`, "sub-2/last": `"echo 8"`} {
+		if got, _ := st.Task(id); string(got.Result.Outputs["said"]) != want {
+			t.Errorf("%s said %s", id, got.Result.Outputs["said"])
+		}
+	}
+	if got, _ := st.Task("after"); string(got.Result.Outputs["x"]) != "[7,8]" || string(got.Result.Outputs["n"]) != `"Ann"` {
+		t.Errorf("%s", got.Result.Outputs)
+	}
 	task, _ := st.Task("sum")
 	if got := string(task.Result.Outputs["all"]); got != `[1,{"n":"x"},"s p"]` {
 		t.Error(got)
