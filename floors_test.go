@@ -52,6 +52,7 @@ var floors = []struct {
 		"runner/shell":    {"runner/process"},
 		"runner/manifest": {"runner/process"},
 		"runner/file":     nil,
+		"runner/git":      {"runner/process"},
 		"runner/http":     nil,
 		"runner/noop":     nil,
 		"runner/pipeline": nil,

@@ -10,8 +10,8 @@ import (
 var Catalogue = []string{
 	"agent.cli", "agent.run",
 	"file.patch", "file.read", "file.write",
-	"git.bisect", "git.branch", "git.commit", "git.diff", "git.pull_request", "git.worktree",
-	"http.request",
+	"git.bisect", "git.branch", "git.commit", "git.diff", "git.pr.open", "git.pr.text", "git.pull_request", "git.push", "git.status", "git.worktree",
+	"http.download", "http.request",
 	"human.ask", "human.decide", "human.review",
 	"inquiry.bisect", "inquiry.next", "inquiry.observe", "inquiry.open",
 	"memory.forget", "memory.get", "memory.search", "memory.set",
