@@ -2,19 +2,23 @@ package main
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/cairn-plan/cairn/internal/assembly"
 	"github.com/cairn-plan/cairn/internal/audit"
 	"github.com/cairn-plan/cairn/internal/capability"
 	"github.com/cairn-plan/cairn/internal/door/cli"
+	"github.com/cairn-plan/cairn/internal/fault"
 	"github.com/cairn-plan/cairn/internal/runner/machine"
+	"github.com/cairn-plan/cairn/internal/view"
 )
 
 // examine looks at what this machine and this home offer. It changes nothing: a home that is not there is not made.
@@ -95,13 +99,13 @@ func tries(ctx context.Context, root string) []cli.Finding {
 func keeps(ctx context.Context, home, root string) []cli.Finding {
 	h, err := assembly.Open(ctx, assembly.Options{Home: home, Root: root, Version: version().Number})
 	if err != nil {
-		return []cli.Finding{{What: "store", Says: err.Error(), Remedy: "see: cairn help exit"}}
+		return []cli.Finding{{What: "store", Says: err.Error(), Remedy: fault.HintOf(err)}}
 	}
 	names, err := h.Store.Plans(ctx)
 	if err = errors.Join(err, h.Close()); err != nil {
 		return []cli.Finding{{What: "store", Says: err.Error()}}
 	}
-	out := []cli.Finding{{What: "store", OK: true, Says: fmt.Sprintf("opens; %d plans", len(names))}}
+	out := []cli.Finding{{What: "store", OK: true, Says: fmt.Sprintf("opens; format %s, %d plans", storeVersion(home), len(names))}}
 	v, err := audit.LoadVerifier(audit.KeyPath(home))
 	if err != nil {
 		return append(out, cli.Finding{What: "key", Says: err.Error()})
@@ -109,11 +113,27 @@ func keeps(ctx context.Context, home, root string) []cli.Finding {
 	return append(out, cli.Finding{What: "key", OK: true, Says: v.String()})
 }
 
+// storeVersion reads the version of the database out of its file's header, where SQLite keeps it for whoever made it.
+func storeVersion(home string) string {
+	f, err := os.Open(filepath.Join(home, "cairn.db"))
+	if err != nil {
+		return "unknown"
+	}
+	defer f.Close()
+	var b [4]byte
+	if _, err := f.ReadAt(b[:], 60); err != nil {
+		return "unknown"
+	}
+	return strconv.FormatUint(uint64(binary.BigEndian.Uint32(b[:])), 10)
+}
+
 // disk says how much room is left where the plans work.
 func disk(root string) cli.Finding {
 	f := cli.Finding{What: "disk", OK: true, Says: "unknown"}
 	if d, ok := machine.Facts(root)["disk"].(map[string]any); ok {
-		f.Says = fmt.Sprintf("%v bytes free", d["free"])
+		if free, ok := d["free"].(int64); ok {
+			f.Says = view.Size(free) + " free"
+		}
 	}
 	return f
 }

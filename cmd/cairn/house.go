@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/cairn-plan/cairn/internal/assembly"
-	"github.com/cairn-plan/cairn/internal/audit"
 	"github.com/cairn-plan/cairn/internal/door/cli"
 	"github.com/cairn-plan/cairn/internal/driver/local"
 	"github.com/cairn-plan/cairn/internal/engine"
@@ -33,19 +32,14 @@ func open(ctx context.Context, o assembly.Options) (*cli.House, error) {
 	}
 	return &cli.House{
 		Engine:  h.Engine,
-		Seal:    h.Sealer.Seal,
-		Sealing: h.Sealer.Background,
+		Seal:    h.Seal,
+		Sealing: h.Sealing,
 		Driver:  driver,
-		Audit:   func() (audit.Home, error) { return auditHome(h) },
+		Audit:   h.Audit,
 		Close:   h.Close,
 	}, nil
 }
 
 func driver(d cli.Drive) engine.Driver {
 	return &local.Driver{Workers: d.Workers, Yes: d.Yes, Until: d.Until, Hard: d.Hard, Watch: d.Watch}
-}
-
-func auditHome(h *assembly.House) (audit.Home, error) {
-	v, err := audit.LoadVerifier(audit.KeyPath(h.Home))
-	return audit.Home{Journal: h.Store, Artifacts: h.Artifacts, Ledger: h.Store, Verifier: v, HeadCopy: audit.HeadPath(h.Home)}, err
 }

@@ -14,6 +14,7 @@ package cli
 import (
 	"context"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -49,6 +50,8 @@ func Main(ctx context.Context, parts Parts, args []string, io Streams, env func(
 	if err == nil {
 		return 0
 	}
+	// A mistake before --json is told as JSON too.
+	a.json = a.json || slices.Contains(args, "--json")
 	return a.fail(err)
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cairn-plan/cairn/internal/engine"
+	"github.com/cairn-plan/cairn/internal/fault"
 	"github.com/cairn-plan/cairn/internal/lifecycle"
 )
 
@@ -40,8 +41,13 @@ func runInbox(ctx context.Context, e *engine.Engine, out Out) error {
 		return err
 	}
 	var asks []ask
+	var damage error
 	for _, name := range names {
 		st, _, err := e.Load(ctx, name)
+		if fault.Is(err, fault.Tampered) {
+			damage = err // the others still wait for somebody
+			continue
+		}
 		if err != nil {
 			return err
 		}
@@ -54,7 +60,10 @@ func runInbox(ctx context.Context, e *engine.Engine, out Out) error {
 			}
 		}
 	}
-	return writeInbox(asks, out)
+	if err := writeInbox(asks, out); err != nil {
+		return err
+	}
+	return reported(damage, out)
 }
 
 // askOf says what a task wants of a person, and the commands that answer it.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cairn-plan/cairn/internal/engine"
 	"github.com/cairn-plan/cairn/internal/fault"
+	"github.com/cairn-plan/cairn/internal/lifecycle"
 	"github.com/cairn-plan/cairn/internal/view"
 )
 
@@ -41,18 +42,37 @@ func runList(ctx context.Context, e *engine.Engine, out Out) error {
 		return err
 	}
 	rows := make([]view.Row, 0, len(names))
+	var damage error
 	for _, name := range names {
 		st, head, err := e.Load(ctx, name)
+		switch {
+		case fault.Is(err, fault.Tampered):
+			rows, damage = append(rows, view.Row{Plan: name, State: damaged}), err
+			continue
+		case err != nil:
+			return err
+		}
+		last, err := lastRecord(ctx, e, name, head)
 		if err != nil {
 			return err
 		}
-		times, err := lastRecord(ctx, e, name, head)
-		if err != nil {
-			return err
-		}
-		rows = append(rows, view.RowOf(st, head, times.Local()))
+		rows = append(rows, view.RowOf(st, head, last.Local()))
 	}
-	return writeList(rows, out)
+	if err := writeList(rows, out); err != nil {
+		return err
+	}
+	return reported(damage, out)
+}
+
+// damaged is what a list shows for a plan whose journal cannot be folded.
+const damaged lifecycle.PlanState = "damaged"
+
+// reported is an error that a list ends with. Under --json the list itself shows it, and only the exit status is left.
+func reported(err error, out Out) error {
+	if err != nil && out.JSON {
+		return outcome{fault.CodeOf(err)}
+	}
+	return err
 }
 
 func writeList(rows []view.Row, out Out) error {
@@ -71,10 +91,10 @@ func onePlan(ctx context.Context, e *engine.Engine) (string, error) {
 	var open []string
 	for _, name := range names {
 		st, _, err := e.Load(ctx, name)
-		if err != nil {
+		if err != nil && !fault.Is(err, fault.Tampered) {
 			return "", err
 		}
-		if !st.Phase.Over() {
+		if err == nil && !st.Phase.Over() {
 			open = append(open, name)
 		}
 	}

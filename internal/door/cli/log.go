@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/cairn-plan/cairn/internal/engine"
 	"github.com/cairn-plan/cairn/internal/journal"
 	"github.com/cairn-plan/cairn/internal/lifecycle"
 	"github.com/cairn-plan/cairn/internal/view"
@@ -33,7 +34,7 @@ func (a *app) logCommand() *cobra.Command {
 
 // runLog prints the journal from its beginning and, where that was asked for, what is added to it.
 func runLog(ctx context.Context, h *House, name string, follow bool, out Out) error {
-	if _, _, err := h.Engine.Load(ctx, name); err != nil {
+	if err := exists(ctx, h.Engine, name); err != nil {
 		return err
 	}
 	write := writeLogLine
@@ -54,6 +55,15 @@ func runLog(ctx context.Context, h *House, name string, follow bool, out Out) er
 		write(w, entry)
 	}
 	return w.Flush()
+}
+
+// exists refuses a plan that is not there. One that is damaged is: its log is what shows the damage.
+func exists(ctx context.Context, e *engine.Engine, name string) error {
+	head, err := e.Journal.Head(ctx, name)
+	if err == nil && head.Seq == 0 {
+		_, _, err = e.Load(ctx, name)
+	}
+	return err
 }
 
 // writeLogLine tells every record, even one that cannot be read.

@@ -56,7 +56,7 @@ func (a *app) goOn(ctx context.Context, h *House, p place, name string, o runOpt
 	case lifecycle.PlanAbandoned:
 		return fault.New(fault.Conflict, "plan %s was cancelled", name).Remedy("run its file again: cairn run FILE")
 	case lifecycle.PlanFailed:
-		if err := h.Engine.Do(ctx, name, p.actor, engine.Command{Name: engine.Retry, Why: "resumed"}); err != nil {
+		if over, err := a.retryAll(ctx, h, p, name); over || err != nil {
 			return err
 		}
 	case lifecycle.PlanIsPaused:
@@ -68,6 +68,18 @@ func (a *app) goOn(ctx context.Context, h *House, p place, name string, o runOpt
 		}
 	}
 	return a.drive(ctx, h, p, name, o)
+}
+
+// retryAll tries again what failed. What was refused is not asked again, so the plan may be over all the same.
+func (a *app) retryAll(ctx context.Context, h *House, p place, name string) (over bool, err error) {
+	if err := h.Engine.Do(ctx, name, p.actor, engine.Command{Name: engine.Retry, Why: "resumed"}); err != nil {
+		return false, err
+	}
+	st, _, err := h.Engine.Load(ctx, name)
+	if err != nil || !st.Phase.Over() {
+		return false, err
+	}
+	return true, conclude(st, "", a.out())
 }
 
 // held reports whether a process carries a plan out at this moment.

@@ -37,6 +37,9 @@ func (a *app) watch(ctx context.Context, h *House, name string) error {
 	if err != nil {
 		return err
 	}
+	if !fold.State.Idle() && !held(h, name) {
+		show.notice("no process carries plan " + name + " out at this moment; go on with: cairn resume " + name)
+	}
 	err = poll(ctx, h, fold, show, (*lifecycle.State).Idle)
 	show.close()
 	if err != nil {
