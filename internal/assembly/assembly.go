@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/cairn-plan/cairn/internal/audit"
@@ -38,9 +39,8 @@ type House struct {
 	Store        *sqlite.Store
 	Artifacts    *disk.Store
 	Capabilities *capability.Registry
-	Sealer       *audit.Sealer
 
-	verifier *audit.Verifier
+	sealer func() (*audit.Sealer, error)
 }
 
 // Open opens a home, making it when it is not there.
@@ -77,12 +77,13 @@ func (h *House) furnish(o Options) error {
 	if h.Artifacts, err = disk.Open(h.Home); err != nil {
 		return err
 	}
-	key, err := audit.LoadKey(audit.KeyPath(h.Home))
-	if err != nil {
-		return err
-	}
-	h.verifier = key.Verifier
-	h.Sealer = audit.NewSealer(h.Store, key, audit.HeadPath(h.Home), o.Now)
+	h.sealer = sync.OnceValues(func() (*audit.Sealer, error) {
+		key, err := audit.LoadKey(audit.KeyPath(h.Home))
+		if err != nil {
+			return nil, err
+		}
+		return audit.NewSealer(h.Store, key, audit.HeadPath(h.Home), o.Now), nil
+	})
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown"
@@ -123,7 +124,27 @@ func (h *House) Close() error {
 	return h.Store.Close()
 }
 
-// Audit is the home as verification reads it: below the engine, past every wrapper.
-func (h *House) Audit() audit.Home {
-	return audit.Home{Journal: h.Store, Artifacts: h.Artifacts, Ledger: h.Store, Verifier: h.verifier, HeadCopy: audit.HeadPath(h.Home)}
+// Audit is the home as verification reads it: below the engine, past every wrapper. It needs no key.
+func (h *House) Audit() (audit.Home, error) {
+	v, err := audit.LoadVerifier(audit.KeyPath(h.Home))
+	return audit.Home{Journal: h.Store, Artifacts: h.Artifacts, Ledger: h.Store, Verifier: v, HeadCopy: audit.HeadPath(h.Home)}, err
+}
+
+// Seal covers all that is in the journal by a signed head. It fails where the key is missing, or where the database was
+// cut back behind a head that was signed.
+func (h *House) Seal(ctx context.Context) error {
+	s, err := h.sealer()
+	if err != nil {
+		return err
+	}
+	return s.Seal(ctx)
+}
+
+// Sealing seals every second until ctx ends, and once more then.
+func (h *House) Sealing(ctx context.Context) error {
+	s, err := h.sealer()
+	if err != nil {
+		return err
+	}
+	return s.Background(ctx)
 }

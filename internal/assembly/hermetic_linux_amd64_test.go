@@ -73,6 +73,10 @@ func replayDenied(dir string) error {
 		return err
 	}
 	defer h.Close()
+	home, err := h.Audit()
+	if err != nil {
+		return err
+	}
 	names, err := h.Store.Plans(ctx)
 	if err != nil {
 		return err
@@ -82,7 +86,7 @@ func replayDenied(dir string) error {
 		if err != nil {
 			return err
 		}
-		got, err := audit.Replay(ctx, h.Audit(), name)
+		got, err := audit.Replay(ctx, home, name)
 		if err != nil {
 			return err
 		}

@@ -78,7 +78,7 @@ func carryOutFile(dir, file, kill string) error {
 	if !r.State.Phase.Over() {
 		sealing, stop := context.WithCancel(ctx)
 		var wg sync.WaitGroup
-		wg.Go(func() { _ = h.Sealer.Background(sealing) })
+		wg.Go(func() { _ = h.Sealing(sealing) })
 		err = (&local.Driver{Yes: "person:ann", Poll: 5 * time.Millisecond}).Drive(ctx, r)
 		stop()
 		wg.Wait()
@@ -240,14 +240,14 @@ func judge(t *testing.T, dir string) outcome {
 		t.Fatal(err)
 	}
 	defer h.Close()
-	if err := h.Sealer.Seal(ctx); err != nil {
+	if err := h.Seal(ctx); err != nil {
 		t.Fatal(err)
 	}
 	names, err := h.Store.Plans(ctx)
 	if err != nil || len(names) != 1 {
 		t.Fatalf("plans %v: %v", names, err)
 	}
-	home := h.Audit()
+	home := proof(t, h)
 	rep, err := audit.Verify(ctx, home)
 	if err != nil || !rep.Sound() {
 		t.Fatalf("verify: %v\n%+v", err, rep)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/cairn-plan/cairn/internal/assembly"
 	"github.com/cairn-plan/cairn/internal/audit"
+	"github.com/cairn-plan/cairn/internal/fault"
 	"github.com/cairn-plan/cairn/internal/journal"
 )
 
@@ -46,7 +47,7 @@ tasks:
 func TestEveryFlippedBitIsFound(t *testing.T) {
 	_, h := finished(t, little)
 	defer h.Close()
-	home := h.Audit()
+	home := proof(t, h)
 	var entries []journal.Entry
 	for e, err := range h.Store.Read(context.Background(), "little", 0) {
 		if err != nil {
@@ -130,7 +131,7 @@ func TestRewritingTheDatabaseIsFound(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer h.Close()
-			rep, err := audit.Verify(context.Background(), h.Audit())
+			rep, err := audit.Verify(context.Background(), proof(t, h))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -155,7 +156,7 @@ func TestArtifactsThatAreMissingOrAlteredAreFound(t *testing.T) {
 		t.Fatalf("no blob of 9000 bytes: %v", err)
 	}
 	verify := func() string {
-		rep, err := audit.Verify(context.Background(), h.Audit())
+		rep, err := audit.Verify(context.Background(), proof(t, h))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -189,8 +190,37 @@ func finished(t *testing.T, text string) (string, *assembly.House) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := h.Sealer.Seal(context.Background()); err != nil {
+	if err := h.Seal(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	return dir, h
+}
+
+func proof(t *testing.T, h *assembly.House) audit.Home {
+	t.Helper()
+	home, err := h.Audit()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return home
+}
+
+func TestWithoutItsKeyAHomeCanBeReadButNotSealed(t *testing.T) {
+	dir, h := finished(t, little)
+	h.Close()
+	if err := os.Remove(audit.KeyPath(filepath.Join(dir, ".cairn"))); err != nil {
+		t.Fatal(err)
+	}
+	h, err := assembly.Open(context.Background(), options(dir, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	rep, err := audit.Verify(context.Background(), proof(t, h))
+	if err != nil || !rep.Sound() {
+		t.Error(err, rep)
+	}
+	if err := h.Seal(context.Background()); !fault.Is(err, fault.NotFound) {
+		t.Errorf("it was sealed without a key: %v", err)
+	}
 }

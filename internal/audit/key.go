@@ -117,7 +117,7 @@ func makeKey(path string) ([]byte, error) {
 		secret, err := os.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, fault.New(fault.NotFound, "the signing key %s is missing, but its verifier is there", path).
-				Remedy("put the key back from a copy; to go on with a new one, move %s away: heads signed so far will then not verify", verifierPath(path))
+				Remedy("put it back from a copy of the home; without it this home can be read and verified, but nothing more can be carried out in it: begin another with --home")
 		}
 		return secret, err
 	}
