@@ -12,7 +12,7 @@ type call struct {
 	cmd   *command
 	fed   bool            // more operands come from a list: xargs, find -exec
 	level int             // how many wrappers and scripts it was inside
-	known map[string]bool // variables that the script sets
+	known map[string]bool // variables that the scripts set; true for a place that mktemp made
 }
 
 func (c call) args() []word { return c.words[1:] }

@@ -117,7 +117,8 @@ func rootLike(path string, known map[string]bool) bool {
 		return tops[rest] || strings.HasPrefix(rest, "home/") && strings.Count(rest, "/") == 1
 	}
 	name, ok := variable(bare)
-	return ok && bare != path && !known[name]
+	_, set := known[name]
+	return ok && bare != path && !set
 }
 
 // variable is the name in a path that is nothing but $NAME or ${NAME}.
@@ -143,12 +144,16 @@ var scratch = set("node_modules __pycache__ .pytest_cache .mypy_cache .ruff_cach
 // removesScratch reports whether all that is deleted can be made again.
 func removesScratch(c call) bool {
 	ops := c.operands()
-	return len(ops) > 0 && !c.fed && !slices.ContainsFunc(ops, func(w word) bool { return !isScratch(w.text) })
+	return len(ops) > 0 && !c.fed && !slices.ContainsFunc(ops, func(w word) bool { return !isScratch(w.text, c.known) })
 }
 
-func isScratch(path string) bool {
+func isScratch(path string, known map[string]bool) bool {
 	if strings.Contains(path, "..") {
 		return false
+	}
+	first, _, _ := strings.Cut(path, "/")
+	if name, ok := variable(first); ok && known[name] {
+		return true
 	}
 	for _, below := range []string{"/tmp/", "/var/tmp/", "$TMPDIR/", "${TMPDIR}/", "$RUNNER_TEMP/"} {
 		if rest, ok := strings.CutPrefix(path, below); ok && strings.Trim(rest, "*/.") != "" {

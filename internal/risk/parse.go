@@ -17,16 +17,16 @@ type parser struct {
 	depth    int
 	cases    int             // open `case`s, in which ) ends a pattern
 	function string          // whose body is being read
-	assigned map[string]bool // variables that this script sets
+	assigned map[string]bool // variables that the scripts set; true for a place that mktemp made
 	pending  []*document
 	commands []command
 	spent    bool // substitutions are passed over: the shell around this one saw to them
 	deep     bool // it gave up, because of depth
 }
 
-// parse reads a script. spent says that what it substitutes was read before.
-func parse(s script, spent bool) *parser {
-	p := &parser{script: s, spent: spent, assigned: map[string]bool{}}
+// parse reads a script, and notes the variables that it sets. spent says that what it substitutes was read before.
+func parse(s script, assigned map[string]bool, spent bool) *parser {
+	p := &parser{script: s, spent: spent, assigned: assigned}
 	for p.i < len(p.text) {
 		p.list(0)
 	}
@@ -199,13 +199,13 @@ func (p *parser) simple() (c command, closes bool) {
 			p.comment()
 			continue
 		}
-		assignment := assigns(p.text[p.i:])
+		from, assignment := p.i, assigns(p.text[p.i:])
 		w := p.word()
 		c.end = w.stop
 		if len(c.words) == 0 {
 			switch {
 			case assignment:
-				p.assigned[w.name()] = true
+				p.assigned[w.name()] = strings.Contains(p.text[from:p.i], "$(mktemp ")
 				continue
 			case closing[w.text] && !w.quoted:
 				closes = true

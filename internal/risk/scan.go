@@ -9,12 +9,16 @@ import (
 type scan struct {
 	report
 	downloads map[string]bool // files that an earlier command fetched
-	assigned  map[string]bool // variables that the script itself sets
+	assigned  map[string]bool // variables that the scripts set; true for a place that mktemp made
+}
+
+func newScan(text string) *scan {
+	return &scan{report: report{text: text}, downloads: map[string]bool{}, assigned: map[string]bool{}}
 }
 
 // Shell reports what a command line may do that cannot be taken back, in the order of the text.
 func Shell(text string) []Finding {
-	s := &scan{report: report{text: text}, downloads: map[string]bool{}}
+	s := newScan(text)
 	s.script(script{text: text}, 0, false)
 	return s.sorted()
 }
@@ -33,13 +37,10 @@ func (s *scan) script(sc script, level int, spent bool) {
 		s.add(tooDeep, sc.origin(0), sc.origin(len(sc.text)))
 		return
 	}
-	p := parse(sc, spent)
-	was := s.assigned
-	s.assigned = p.assigned
+	p := parse(sc, s.assigned, spent)
 	for i := range p.commands {
 		s.command(p, i, level)
 	}
-	s.assigned = was
 	if p.deep {
 		s.add(tooDeep, sc.origin(0), sc.origin(len(sc.text)))
 	}

@@ -123,19 +123,6 @@ func printed(c *command) script {
 	return joined(words)
 }
 
-// interpreter looks at code in another language, of which only a few words are known.
-func (s *scan) interpreter(c call) {
-	s.interpreted(c)
-	for _, w := range c.values("-c", "-e", "-r", "--eval") {
-		for _, call := range []string{"rmtree(", "rm_rf", "rmSync(", "rmdirSync(", "removeSync(", "remove_tree(", "delete_tree("} {
-			if strings.Contains(w.text, call) {
-				s.found(verdict{"code-delete", Deletion, Critical, "runs code that deletes a folder and all that is in it"}, c)
-				return
-			}
-		}
-	}
-}
-
 // downloads reports whether a command prints or stores what it fetches.
 func downloads(words []word) bool {
 	for i, w := range words {

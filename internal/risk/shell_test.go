@@ -356,6 +356,10 @@ var matching = []struct{ text, want string }{
 	{"2>/dev/null rm -rf data", "rm-recursive critical"},
 	{"git push; rm -rf data; terraform destroy", "git-push critical, rm-recursive critical, terraform-destroy dangerous"},
 	{"python3 -c 'import shutil; shutil.rmtree(\"x\")'", "code-delete critical"},
+	{"python -c \"import os; os.system('rm -rf data')\"", "rm-recursive critical"},
+	{"node -e 'require(\"child_process\").execSync(\"git push\")'", "git-push critical"},
+	{"tmp=$(mktemp -d); trap 'rm -rf \"$tmp\"' EXIT", "rm-scratch moderate"},
+	{"tmp=$(mktemp -d); rm -rf $tmp/../x", "rm-recursive critical"},
 	{"find . -exec sudo chown -R x {} +", "sudo critical, chown-recursive moderate"},
 }
 

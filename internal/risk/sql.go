@@ -4,7 +4,7 @@ import "slices"
 
 // SQL reports what SQL statements may do that cannot be taken back, in the order of the text.
 func SQL(text string) []Finding {
-	s := &scan{report: report{text: text}, downloads: map[string]bool{}}
+	s := newScan(text)
 	s.sql(script{text: text}, 0)
 	return s.sorted()
 }
