@@ -37,6 +37,8 @@ var floors = []struct {
 		"capability":  nil,
 		"lifecycle":   {"plan", "capability"},
 		"redact":      nil,
+		"risk":        nil,
+		"layout":      nil,
 	}},
 	{"study", map[string][]string{
 		"audit": nil,

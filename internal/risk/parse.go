@@ -205,7 +205,7 @@ func (p *parser) simple() (c command, closes bool) {
 		if len(c.words) == 0 {
 			switch {
 			case assignment:
-				p.assigned[w.name()] = strings.Contains(p.text[from:p.i], "$(mktemp ")
+				p.assigned[w.name()] = strings.Contains(p.text[from:p.i], "$(mktemp")
 				continue
 			case closing[w.text] && !w.quoted:
 				closes = true
