@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -47,7 +48,7 @@ func TestMain(m *testing.M) {
 		fmt.Print("counted-value")
 	case "hang":
 		fmt.Println("hunter22")
-		select {}
+		<-time.After(5 * time.Minute)
 	}
 }
 
