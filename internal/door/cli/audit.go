@@ -11,28 +11,33 @@ import (
 )
 
 func (a *app) auditCommand() *cobra.Command {
-	one := func(use, short string, run func(context.Context, audit.Home, []string, Out) error) *cobra.Command {
-		name := use[:len(use)-len(" [PLAN]")]
-		return &cobra.Command{
-			Use:               use,
-			Short:             short,
-			Example:           "  cairn audit " + name + "\n  cairn audit " + name + " first --json",
-			Args:              takes(0, 1),
-			ValidArgsFunction: a.completePlan,
-			RunE: func(c *cobra.Command, args []string) error {
-				return a.within(c.Context(), func(_ place, h *House) error {
-					home, err := h.Audit()
-					if err != nil {
-						return err
-					}
-					return run(c.Context(), home, args, a.out())
-				})
-			},
-		}
-	}
 	return group("audit", "prove what happened",
-		one("verify [PLAN]", "recompute every hash, chain, state and signature; list all that is wrong", runVerify),
-		one("replay [PLAN]", "derive a run again from its facts alone, and compare every record", runReplay))
+		a.auditing("verify", "recompute every hash, chain, state and signature; list all that is wrong",
+			func(ctx context.Context, h *House, plans []string) error {
+				home, err := h.Audit()
+				if err != nil {
+					return err
+				}
+				return runVerify(ctx, home, plans, a.out())
+			}),
+		a.auditing("replay", "derive a run again from its facts alone, and compare every record",
+			func(ctx context.Context, h *House, plans []string) error {
+				// It needs no key: whoever signed the journal, its records follow from its facts or they do not.
+				return runReplay(ctx, audit.Home{Journal: h.Engine.Journal, Artifacts: h.artifacts()}, plans, a.out())
+			}))
+}
+
+func (a *app) auditing(name, short string, run func(context.Context, *House, []string) error) *cobra.Command {
+	return &cobra.Command{
+		Use:               name + " [PLAN]",
+		Short:             short,
+		Example:           "  cairn audit " + name + "\n  cairn audit " + name + " first --json",
+		Args:              takes(0, 1),
+		ValidArgsFunction: a.completePlan,
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.within(c.Context(), func(_ place, h *House) error { return run(c.Context(), h, args) })
+		},
+	}
 }
 
 // runVerify lists every finding before it fails for any.

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cairn-plan/cairn/internal/engine"
-	"github.com/cairn-plan/cairn/internal/fault"
 	"github.com/cairn-plan/cairn/internal/lifecycle"
 )
 
@@ -44,7 +43,7 @@ func runInbox(ctx context.Context, e *engine.Engine, out Out) error {
 	var damage error
 	for _, name := range names {
 		st, _, err := e.Load(ctx, name)
-		if fault.Is(err, fault.Tampered) {
+		if broken(err) {
 			damage = err // the others still wait for somebody
 			continue
 		}

@@ -46,7 +46,7 @@ func runList(ctx context.Context, e *engine.Engine, out Out) error {
 	for _, name := range names {
 		st, head, err := e.Load(ctx, name)
 		switch {
-		case fault.Is(err, fault.Tampered):
+		case broken(err):
 			rows, damage = append(rows, view.Row{Plan: name, State: damaged}), err
 			continue
 		case err != nil:
@@ -63,6 +63,9 @@ func runList(ctx context.Context, e *engine.Engine, out Out) error {
 	}
 	return reported(damage, out)
 }
+
+// broken reports whether a plan that is listed cannot be folded: it was altered, or its text is gone.
+func broken(err error) bool { return fault.Is(err, fault.Tampered) || fault.Is(err, fault.NotFound) }
 
 // damaged is what a list shows for a plan whose journal cannot be folded.
 const damaged lifecycle.PlanState = "damaged"
@@ -91,7 +94,7 @@ func onePlan(ctx context.Context, e *engine.Engine) (string, error) {
 	var open []string
 	for _, name := range names {
 		st, _, err := e.Load(ctx, name)
-		if err != nil && !fault.Is(err, fault.Tampered) {
+		if err != nil && !broken(err) {
 			return "", err
 		}
 		if err == nil && !st.Phase.Over() {
