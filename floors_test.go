@@ -61,6 +61,7 @@ var floors = []struct {
 		"store/sqlite":    nil,
 		"store/disk":      nil,
 		"driver/local":    nil,
+		"workspace":       nil,
 		"secret":          nil,
 	}},
 	{"doors", map[string][]string{
