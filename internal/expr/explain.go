@@ -23,6 +23,7 @@ func explain(src string, c code, issues *cel.Issues) error {
 		return unknown(src, m[1], at)
 	}
 	msg = strings.ReplaceAll(strings.TrimPrefix(msg, "Syntax error: "), "<EOF>", "the end")
+	msg = plainWords(msg)
 	f := fault.New(fault.Invalid, "the expression %q is broken at character %d: %s", src, at, msg)
 	switch {
 	case strings.Contains(msg, "no matching overload"):
@@ -31,6 +32,20 @@ func explain(src string, c code, issues *cel.Issues) error {
 		return f.Remedy("equality is written ==")
 	}
 	return f.Remedy("write a CEL expression, such as size(outputs.list) >= 3, or {judge: ...} for a criterion in words")
+}
+
+// plainWords says what the parser met; the list of all that it would have taken helps nobody.
+func plainWords(msg string) string {
+	met, _, listed := strings.Cut(msg, " expecting {")
+	for _, lead := range []string{"mismatched input ", "extraneous input ", "no viable alternative at input "} {
+		if what, ok := strings.CutPrefix(met, lead); ok && (listed || lead[0] == 'n') {
+			if what == "'the end'" {
+				return "it ends too early"
+			}
+			return "it cannot go on with " + what
+		}
+	}
+	return msg
 }
 
 func unknown(src, name string, at int) error {

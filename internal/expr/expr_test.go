@@ -153,7 +153,7 @@ func TestBool(t *testing.T) {
 func TestCompileExplains(t *testing.T) {
 	for src, want := range map[string][2]string{
 		`exit = 0`:                         {"broken at character 6", "equality is written =="},
-		`size(outputs.list) >=`:            {"the end", "judge"},
+		`size(outputs.list) >=`:            {"ends too early", "judge"},
 		`outptus.n > 3`:                    {`reads "outptus" at character 1`, "did you mean outputs?"},
 		`disk.free > 50MB && foo > 1`:      {`reads "foo" at character 21`, "outputs_of.TASK"},
 		`"é" == "a" && 1MB > bar`:          {`reads "bar" at character 21`, ""},

@@ -96,8 +96,9 @@ func (c *checker) expressions(s *scope, i int) {
 		n := s.item(i, "pre", j)
 		if bad := badSize(p); bad != "" {
 			c.fault(n, CodeSize, "write a size such as 50MB or 4KiB, or a duration such as 90s", "%q is no size", bad)
-		} else {
-			c.isCEL(n, p)
+		} else if !c.isCEL(n, p) {
+			c.warn(n, WarnProse, "write an expression, such as disk.free >= 50MB, to have it looked at",
+				"nobody looks at the precondition of %s: %s", t.ID, p)
 		}
 	}
 	for j, m := range t.Failure {
