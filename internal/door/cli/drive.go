@@ -28,6 +28,10 @@ func (a *app) drive(ctx context.Context, h *House, p place, name string, o runOp
 			return noTask(run.State, o.until)
 		}
 	}
+	// A home that cannot be sealed, or was cut back, is found out before anything is done in it.
+	if err := h.Seal(ctx); err != nil {
+		return err
+	}
 	show, err := a.follower(ctx, h, name)
 	if err != nil {
 		return err
