@@ -27,8 +27,8 @@ const (
 )
 
 type state struct {
-	depth uint32
-	hit   uint32 // index of what ends here, 0 for nothing
+	open uint32 // how many of the letters read may be the beginning of something that has not ended
+	hit  uint32 // index of what ends here, 0 for nothing
 }
 
 // tail is a state with at most one successor of its own.

@@ -7,6 +7,7 @@ import (
 	"html"
 	"iter"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -50,18 +51,31 @@ func plainForms(v string) []string {
 // isBanner reports whether a line is the same in everybody's key.
 func isBanner(line string) bool { return strings.HasPrefix(line, "-----") }
 
-// base64Forms gives what base64 makes of a value wherever it stands in a longer text. Three bytes make
-// four letters, so there are three ways to fall; the letters at the borders, which also carry bits of
-// the neighbours, belong to a form only where the value ends the text.
-func base64Forms(v string) (all []string) {
-	for _, enc := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
+var base64Encodings = []*base64.Encoding{base64.StdEncoding, base64.URLEncoding}
+
+// base64Insides gives what base64 makes of a value wherever it stands in a longer text. Three bytes make
+// four letters, so there are three ways to fall. The letters at the borders, which carry bits of the
+// neighbours too, are left out.
+func base64Insides(v string) (all []string) {
+	for _, enc := range base64Encodings {
 		for before := range 3 {
 			whole := enc.EncodeToString([]byte("\x00\x00\x00"[:before] + v))
-			from, to := (8*before+5)/6, 8*(before+len(v))/6
-			all = append(all, whole[from:to])
-			if ending := strings.TrimRight(whole[from:], "="); len(ending) > to-from {
-				all = append(all, ending, whole[from:])
+			inside := whole[(8*before+5)/6 : 8*(before+len(v))/6]
+			if !slices.Contains(all, inside) {
+				all = append(all, inside)
 			}
+		}
+	}
+	return all
+}
+
+// base64Forms gives the insides, and what they end with where the value ends the text.
+func base64Forms(v string) []string {
+	all := base64Insides(v)
+	for _, enc := range base64Encodings {
+		for before := range 3 {
+			ending := enc.EncodeToString([]byte("\x00\x00\x00"[:before] + v))[(8*before+5)/6:]
+			all = append(all, ending, strings.TrimRight(ending, "="))
 		}
 	}
 	return all

@@ -16,7 +16,8 @@ func (r *Redactor) JSON(raw json.RawMessage) json.RawMessage {
 	d.walk()
 	out := raw
 	if d.out != nil {
-		out = append(d.out, raw[d.given:]...)
+		d.out = append(d.out, raw[d.given:]...)
+		out = d.out
 	}
 	for i, hit := range r.seen(out) {
 		if hit && i < r.known && d.masksLack(i) {
@@ -90,8 +91,8 @@ func (d *document) text(from, to int, name []byte) {
 // named gives the mask of a value if its name says that it is a secret.
 func (r *Redactor) named(name, value []byte) []byte {
 	for i, k := range keys {
-		shape := len(shapes) - len(keys) + i
-		for _, mark := range shapes[shape].marks {
+		shape := r.shapes[len(r.shapes)-len(keys)+i]
+		for _, mark := range shape.marks {
 			if !bytes.HasSuffix(name, []byte(mark)) || len(value) == 0 {
 				continue
 			}
@@ -101,7 +102,7 @@ func (r *Redactor) named(name, value []byte) []byte {
 				judged, next = judged[:j], ' '
 			}
 			if len(judged) > 0 && k.judge(judged, []byte(mark), assigned{mode: '"'}, next) {
-				return []byte(r.labels[r.known+shape].mask)
+				return []byte(r.labels[shape.label].mask)
 			}
 		}
 	}
@@ -132,7 +133,7 @@ func (d *document) put(from, to int, text []byte) {
 // a mask, which is ours, happens to hold it.
 func (d *document) masksLack(label int) bool {
 	hits := d.r.seen(d.masks)
-	return hits == nil || !hits[label]
+	return len(hits) == 0 || !hits[label]
 }
 
 // stringEnd is the position behind the string that begins at from.

@@ -94,6 +94,21 @@ func isNamed(v []byte) bool {
 	return true
 }
 
+// isIdentifier reports whether v might be a name in a program, such as test2048Key: letters, and few
+// numbers among them. Random letters have many.
+func isIdentifier(v []byte) bool {
+	runs := 0
+	for i, c := range v {
+		switch {
+		case !isAlnum(c) && c != '_' || i == 0 && digits[c]:
+			return false
+		case digits[c] && !digits[v[i-1]]:
+			runs++
+		}
+	}
+	return runs < 3
+}
+
 // isNumbered reports whether v is an identifier that ends in a small number, such as token2.
 func isNumbered(v []byte) bool {
 	i := 0

@@ -88,6 +88,9 @@ func (k key) look(t text, at, after int) verdict {
 	if at >= 2 && t.b[at-1] == '{' && t.b[at-2] == '$' {
 		return verdict{} // ${secret:NAME} names a secret and holds none
 	}
+	if bytes.HasSuffix(t.b[:t.nameStart(at)], []byte("://")) {
+		return verdict{} // the user of a URL; lookURL finds the password
+	}
 	a, v := t.assignment(at, after)
 	if v.answer == more || a.from == 0 {
 		return v
@@ -141,6 +144,9 @@ func (t text) assignment(at, after int) (assigned, verdict) {
 	}
 	sep, open := t.run(pos, blank, valueSpace)
 	if open || sep+2 >= len(t.b) && !t.last {
+		if sep < len(t.b) && (t.b[sep] == ':' || t.b[sep] == '=') {
+			sep, _ = t.run(sep+1, blank, valueSpace) // a prompt need not wait
+		}
 		return a, verdict{answer: more, from: sep}
 	}
 	width := t.separator(at, after, sep)
@@ -225,6 +231,9 @@ func (k key) judge(value, name []byte, a assigned, next byte) bool {
 	if len(value) < least || isPlaceholder(value) || isPath(value) || next == '(' || quoted && next == ' ' || isReference(value) {
 		return false
 	}
+	if quoted && bytes.IndexByte([]byte("+,;)."), value[0]) >= 0 || bytes.HasPrefix(value, []byte("0x")) {
+		return false // "PWD="+dir: the quote ended the name. A number is no secret.
+	}
 	if len(value) == valueJudged {
 		return true
 	}
@@ -232,19 +241,19 @@ func (k key) judge(value, name []byte, a assigned, next byte) bool {
 	letters := upper + lower
 	var one [valueJudged]byte
 	var two [valueSpace]byte
-	if digit < 4 && bytes.Contains(fold(one[:0], value), fold(two[:0], name)) {
+	if (digit < 4 || !quoted && !a.tight) && bytes.Contains(fold(one[:0], value), fold(two[:0], name)) {
 		return false // password=db_password
 	}
 	if a.tight && !quoted {
 		// token=token, and password=entered) are programs
 		return letters < len(value) || next != ',' && next != ')' && next != '.' && next != '['
 	}
-	symbols := bytes.ContainsAny(value, "!@#$%^&*+=~?")
-	if letters == 0 || digit == 0 && (!symbols || !quoted) || isNamed(value) || isDate(value) {
+	symbols := bytes.ContainsAny(value, "!@#$%^&*~")
+	if letters == 0 || digit == 0 && (!symbols || !quoted) || isDate(value) {
 		return false
 	}
-	if quoted || k.human {
+	if quoted && k.human {
 		return true
 	}
-	return !isNumbered(value) && (!a.code || digit >= 2)
+	return !isNamed(value) && (quoted || k.human || !isIdentifier(value))
 }

@@ -11,7 +11,7 @@ const (
 
 var (
 	pemWords = set("A-Z", "0-9", " ")
-	pemSpace = set(" \t\r\n\"'`+,>|\\")
+	pemSpace = set(" \t\r\n\"'`+,>|\\-")
 	pemBody  = set("0-9", "a-z", "A-Z", "+/=\r\n\t\"'`,\\:.()@")
 	pemHead  = set("0-9", "a-z", "A-Z", "-")
 	private  = []byte("PRIVATE KEY")

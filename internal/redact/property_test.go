@@ -22,9 +22,9 @@ func drawSecrets(t *rapid.T) map[string]string {
 		rapid.StringMatching(`[a-z0-9]{9,12}\n[a-z0-9]{9,12}\n`),
 		rapid.StringMatching(`ghp_[a-z]{36}`),
 	)
-	secrets := map[string]string{}
+	secrets, masks := map[string]string{}, "[secret A][secret B][secret C][secret D]"
 	for i, v := range rapid.SliceOfN(value, 1, 4).Draw(t, "values") {
-		if Check("X", v) == nil && !strings.Contains("[secret A][secret B][secret C][secret D]", v) {
+		if Check("X", v) == nil && !strings.Contains(masks, v) {
 			secrets[string(rune('A'+i))] = v
 		}
 	}
@@ -36,9 +36,9 @@ func encodings(v, before, after string) []string {
 	enc, _ := json.Marshal(v)
 	return []string{
 		v, url.QueryEscape(v), url.PathEscape(v), strings.ToLower(hex.EncodeToString([]byte(v))),
-		strings.ToUpper(hex.EncodeToString([]byte(v))), strings.Trim(string(enc), `"`),
+		strings.ToUpper(hex.EncodeToString([]byte(v))), string(enc[1 : len(enc)-1]),
 		base64.StdEncoding.EncodeToString([]byte(v)), base64.RawURLEncoding.EncodeToString([]byte(before + v + after)),
-		base64.StdEncoding.EncodeToString([]byte(before + v + after)),
+		base64.StdEncoding.EncodeToString([]byte(before + v + after)), folded(base64.StdEncoding.EncodeToString([]byte(before+v+after)), "\n", 7),
 		"'" + strings.ReplaceAll(v, "'", `'"'"'`) + "'", "'" + strings.ReplaceAll(v, "'", `'\''`) + "'",
 	}
 }
@@ -137,6 +137,39 @@ func TestBase64InsideLongerText(t *testing.T) {
 }
 
 // What is outside of finds is unchanged, in its order: the output without masks is what is left of the input.
+// folded cuts text into lines.
+func folded(text, lineBreak string, width int) string {
+	var b strings.Builder
+	for len(text) > width {
+		b.WriteString(text[:width] + lineBreak)
+		text = text[width:]
+	}
+	return b.String() + text
+}
+
+func TestBase64CutIntoLines(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		v := rapid.StringMatching(`[a-zA-Z0-9!/+ ]{8,40}`).Draw(t, "value")
+		before, after := rapid.StringMatching(`[a-z]{0,80}`).Draw(t, "before"), rapid.StringMatching(`[a-z]{0,20}`).Draw(t, "after")
+		text := folded(base64.StdEncoding.EncodeToString([]byte(before+v+after)), rapid.SampledFrom([]string{"\n", "\r\n", `\n`, "\n    "}).Draw(t, "break"), rapid.SampledFrom([]int{20, 64, 76}).Draw(t, "width"))
+		r := New(map[string]string{"V": v})
+		got := r.String(text)
+		if !strings.Contains(got, "[secret V]") || len(text)-len(got) < len(v)*4/3-2-len("[secret V]") {
+			t.Fatalf("%q in %q became %q", v, text, got)
+		}
+		var b strings.Builder
+		w := r.Writer(&b)
+		for i := range len(text) {
+			if _, err := w.Write([]byte{text[i]}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Close(); err != nil || b.String() != got {
+			t.Fatalf("%q\nwriter %q\nstring %q", text, b.String(), got)
+		}
+	})
+}
+
 func TestTheRestIsUnchanged(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		secrets := map[string]string{"A": rapid.StringMatching(`[A-Z]{6,12}`).Draw(t, "value")}

@@ -49,6 +49,7 @@ func Check(name, value string) error {
 // Redactor hides secrets. It is safe for concurrent use.
 type Redactor struct {
 	auto   *automaton
+	shapes []shape
 	labels []label // in order of precedence: where two finds begin together, the lower one names them
 	known  int     // how many labels are of values; the others are of shapes
 }
@@ -80,9 +81,18 @@ func New(secrets map[string]string) *Redactor {
 		for form := range forms(secrets[name]) {
 			t.addValue(form, i)
 		}
+		for _, encoded := range base64Insides(secrets[name]) {
+			if len(encoded) > wrappedMark {
+				r.shapes = append(r.shapes, wrapped(encoded, i))
+			}
+		}
 	}
-	for i, s := range shapes {
+	for _, s := range shapes {
+		s.label = len(r.labels)
+		r.shapes = append(r.shapes, s)
 		r.labels = append(r.labels, label{Finding{Kind: s.kind}, "[redacted " + s.kind + "]"})
+	}
+	for i, s := range r.shapes {
 		for _, mark := range s.marks {
 			t.addMark(mark, i)
 		}

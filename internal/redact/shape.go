@@ -3,6 +3,7 @@ package redact
 // shape is how a kind of credential looks. Where one of its marks stands, look decides.
 type shape struct {
 	kind  string
+	label int // of the Redactor that it is in
 	marks []string
 	look  func(t text, at, after int) verdict // the mark is t.b[at:after]
 	flow  func(t text, from int, f *flow) (to int, ended bool)
@@ -93,7 +94,7 @@ var (
 	anyHex   = set("0-9", "a-f", "A-F")
 	alnum    = set("0-9", "a-z", "A-Z")
 	word     = set("0-9", "a-z", "A-Z", "_-")
-	dotted   = set("0-9", "a-z", "A-Z", "_-.")
+	dotted   = set("0-9", "a-z", "A-Z", "._-")
 	base64s  = set("0-9", "a-z", "A-Z", "+/=")
 	pathlike = set("0-9", "a-z", "A-Z", "_-/@.")
 	bech32   = set("0-9", "A-Z")

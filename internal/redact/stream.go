@@ -56,7 +56,7 @@ func (s *stream) scan(t text) {
 	a, b, state, i := s.r.auto, t.b, s.state, s.scanned
 	for i < len(b) {
 		if state-a.root < a.shallow {
-			i -= int(a.states[state].depth) // what has been read of it
+			i -= int(a.states[state].open) // what has been read of it
 			i = a.skip(b, i)
 			state = a.root
 			for end := min(i+reach, len(b)); i < end; i++ {
@@ -86,9 +86,9 @@ func (s *stream) hit(t text, h hit, end int) {
 
 // settle looks at a candidate as far as the text goes, and keeps it when that is not far enough.
 func (s *stream) settle(t text, c candidate) {
-	fresh := !c.flowing
+	fresh, shape := !c.flowing, &s.r.shapes[c.shape]
 	if fresh {
-		v := shapes[c.shape].look(t, c.at, c.after)
+		v := shape.look(t, c.at, c.after)
 		switch v.answer {
 		case no:
 			return
@@ -97,10 +97,10 @@ func (s *stream) settle(t text, c candidate) {
 			s.waiting = append(s.waiting, c)
 			return
 		case yes:
-			s.hide(v.from, v.to, s.r.known+c.shape)
+			s.hide(v.from, v.to, shape.label)
 			return
 		case flows:
-			s.hide(v.from, v.to, s.r.known+c.shape)
+			s.hide(v.from, v.to, shape.label)
 			c.flowing, c.hold, c.flow.mode = true, v.to-1, v.mode
 		}
 	}
@@ -112,16 +112,16 @@ func (s *stream) settle(t text, c candidate) {
 // follow hides what flows on, and says whether it may go on in text to come.
 func (s *stream) follow(t text, c *candidate, fresh bool) bool {
 	if s.flown == nil {
-		s.flown = make([]stretch, len(shapes))
+		s.flown = make([]stretch, len(s.r.shapes))
 	}
-	start, past, shape := c.hold+1, &s.flown[c.shape], &shapes[c.shape]
+	start, past, shape := c.hold+1, &s.flown[c.shape], &s.r.shapes[c.shape]
 	joins := past.mode == c.flow.mode && past.from <= start && (start < past.to || start == past.to && past.open)
 	if fresh && joins && !shape.alone {
 		return false // the other one ends where this one would
 	}
 	end, ended := shape.flow(t, start, &c.flow)
 	// The letter before joins what comes to what is hidden already.
-	s.hide(c.hold, end, s.r.known+c.shape)
+	s.hide(c.hold, end, shape.label)
 	if !joins {
 		*past = stretch{from: start, mode: c.flow.mode}
 	}
@@ -168,7 +168,7 @@ func (s *stream) hold(last bool) int {
 	if last {
 		return len(s.buf)
 	}
-	h := s.scanned - int(s.r.auto.states[s.state].depth)
+	h := s.scanned - int(s.r.auto.states[s.state].open)
 	for _, c := range s.waiting {
 		h = min(h, c.hold)
 	}

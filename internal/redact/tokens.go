@@ -27,7 +27,7 @@ var tokens = []token{
 	{kind: "stripe webhook secret", marks: []string{"whsec_"}, set: base64s, least: 24},
 	{kind: "anthropic key", marks: []string{"sk-ant-"}, set: word, least: 20},
 	{kind: "openai key", marks: []string{"sk-proj-", "sk-svcacct-", "sk-admin-", "sk-None-"}, set: word, least: 20},
-	{kind: "openrouter key", marks: []string{"sk-or-v1-", "sk-or-"}, set: word, least: 32},
+	{kind: "openrouter key", marks: []string{"sk-or-"}, set: word, least: 32},
 	{kind: "api key", marks: []string{"sk-"}, set: alnum, least: 32, mixed: true},
 	{kind: "groq key", marks: []string{"gsk_"}, set: alnum, least: 40},
 	{kind: "xai key", marks: []string{"xai-"}, set: alnum, least: 60},

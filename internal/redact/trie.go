@@ -127,7 +127,11 @@ func (t *trie) build() *automaton {
 	number(false, false)
 	a.rows, a.tails = make([]uint32, 256*int(a.first)), make([]tail, last-a.first)
 	for _, n := range order {
-		a.states[id[n]] = state{uint32(t.nodes[n].depth), uint32(t.nodes[n].hit)}
+		open := uint32(t.nodes[n].depth)
+		if t.nodes[n].child == 0 {
+			open = a.states[id[t.nodes[n].fail]].open
+		}
+		a.states[id[n]] = state{open, uint32(t.nodes[n].hit)}
 		a.lay(t, n, id)
 	}
 	t.note(a, 0, 0)

@@ -59,7 +59,9 @@ func (w *Writer) pass(last bool) {
 	}
 	keep := s.given
 	for _, c := range s.waiting {
-		keep = min(keep, c.at)
+		if !c.flowing {
+			keep = min(keep, c.at)
+		}
 	}
 	if keep > lookback {
 		s.forget(keep - lookback)
