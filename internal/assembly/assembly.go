@@ -41,6 +41,7 @@ type House struct {
 	Capabilities *capability.Registry
 
 	sealer func() (*audit.Sealer, error)
+	spaces spaces
 }
 
 // Open opens a home, making it when it is not there.
@@ -99,7 +100,8 @@ func (h *House) furnish(o Options) error {
 			ended, err := process.End(p)
 			return ended && err == nil
 		},
-		Publish: h.publish,
+		Publish:   h.publish,
+		Workspace: h.workspace,
 	})
 	return nil
 }
@@ -121,7 +123,7 @@ func (h *House) publish(name string, spec []byte) error {
 // Close closes the home. The supervisor of this process's children ends with it.
 func (h *House) Close() error {
 	process.Close()
-	return h.Store.Close()
+	return errors.Join(h.spaces.close(), h.Store.Close())
 }
 
 // Audit is the home as verification reads it: below the engine, past every wrapper. It needs no key.

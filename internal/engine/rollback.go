@@ -101,7 +101,7 @@ func (r *Run) takeBack(ctx context.Context, w Work, rep Reporter) ([]string, err
 	if rb := w.Spec.Rollback; rb != nil {
 		return r.runRollback(ctx, w, rep, rb)
 	}
-	backup, tree, err := r.kept(ctx, w)
+	backup, tree, err := r.engine.kept(ctx, r.State.Name, w.Task)
 	if err != nil {
 		return nil, err
 	}
@@ -161,12 +161,12 @@ func (r *Run) runRollback(ctx context.Context, w Work, rep Reporter, rb *plan.Ro
 
 // kept finds what was kept before a task changed anything, and the files it found: of its first attempt in this
 // execution, because a later one found what that one left.
-func (r *Run) kept(ctx context.Context, w Work) (backup json.RawMessage, tree *lifecycle.Tree, err error) {
-	for rec, err := range r.engine.Records(ctx, r.State.Name, 0) {
+func (e *Engine) kept(ctx context.Context, name, task string) (backup json.RawMessage, tree *lifecycle.Tree, err error) {
+	for rec, err := range e.Records(ctx, name, 0) {
 		if err != nil {
 			return nil, nil, err
 		}
-		if rec.Task != w.Task || !lifecycle.IsFact(rec.Kind) && rec.Kind != lifecycle.TaskReopened {
+		if rec.Task != task || !lifecycle.IsFact(rec.Kind) && rec.Kind != lifecycle.TaskReopened {
 			continue
 		}
 		if rec.Kind == lifecycle.TaskReopened {
@@ -197,13 +197,20 @@ func (r *Run) kept(ctx context.Context, w Work) (backup json.RawMessage, tree *l
 	return backup, tree, nil
 }
 
-// TaskDiff shows what a task changed.
-func (r *Run) TaskDiff(ctx context.Context, task string) ([]byte, error) {
-	_, tree, err := r.kept(ctx, Work{Effect: lifecycle.Effect{Task: task}})
-	if err != nil || tree == nil || tree.Before == tree.After {
+// TaskDiff shows what a task changed in the files of its workspace; nothing when it changed none.
+func (e *Engine) TaskDiff(ctx context.Context, name, task string) ([]byte, error) {
+	st, _, err := e.Load(ctx, name)
+	if err != nil {
 		return nil, err
 	}
-	ws, err := r.workspace(ctx)
+	if _, ok := st.Task(task); !ok {
+		return nil, fault.New(fault.NotFound, "plan %s has no task %s", name, task).Remedy("see its tasks with: cairn show %s", name)
+	}
+	_, tree, err := e.kept(ctx, name, task)
+	if err != nil || tree == nil || tree.Before == tree.After || e.Workspace == nil {
+		return nil, err
+	}
+	ws, err := e.Workspace(ctx, name, kindOf(st.Plan))
 	if err != nil || ws == nil {
 		return nil, err
 	}

@@ -54,13 +54,17 @@ func (r *Run) workspace(ctx context.Context) (Workspace, error) {
 		return nil, nil
 	}
 	r.space.once.Do(func() {
-		kind := "here"
-		if p := r.State.Plan.Policy; p != nil && p.Workspace != "" {
-			kind = p.Workspace
-		}
-		r.space.ws, r.space.err = r.engine.Workspace(context.WithoutCancel(ctx), r.State.Name, kind)
+		r.space.ws, r.space.err = r.engine.Workspace(context.WithoutCancel(ctx), r.State.Name, kindOf(r.State.Plan))
 	})
 	return r.space.ws, r.space.err
+}
+
+// kindOf is the workspace that a plan asks for.
+func kindOf(p *plan.Plan) string {
+	if p.Policy != nil && p.Policy.Workspace != "" {
+		return p.Policy.Workspace
+	}
+	return "here"
 }
 
 // inPlace runs a capability in its place of the workspace and keeps what it leaves there. Two tasks that changed the same

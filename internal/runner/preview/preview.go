@@ -1,0 +1,172 @@
+// Package preview carries a plan out without doing it: every capability is replaced by one that shows what it would do.
+//
+// Pure work runs. A command runs for real, but in a throwaway copy of the project, and what it changes there is
+// shown as a diff. Whatever can preview itself does. The rest is not called: its declared outputs become placeholders,
+// and the steps that read them are told apart from those that could be foreseen.
+package preview
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/cairn-plan/cairn/internal/capability"
+	"github.com/cairn-plan/cairn/internal/engine"
+)
+
+// Step is what one attempt would do.
+type Step struct {
+	Task  string `json:"task"`
+	Uses  string `json:"uses"`
+	Ran   bool   `json:"ran,omitempty"`   // it was really carried out, in the copy
+	Error string `json:"error,omitempty"` // how it failed there
+	capability.Preview
+}
+
+// Trial is the throwaway copy of the project.
+type Trial interface {
+	Diff(ctx context.Context) (diff []byte, left []string, err error)
+}
+
+// Capabilities stands in for a registry.
+type Capabilities struct {
+	real  engine.Capabilities
+	trial Trial
+
+	mu    sync.Mutex
+	steps []Step
+	last  string // the copy's diff after the step before
+}
+
+var _ engine.Capabilities = (*Capabilities)(nil)
+
+// New wraps a registry. Commands run in the copy that trial shows the diff of, one at a time.
+func New(real engine.Capabilities, trial Trial) *Capabilities {
+	return &Capabilities{real: real, trial: trial}
+}
+
+// Steps are what was shown so far, in order.
+func (c *Capabilities) Steps() []Step {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.steps)
+}
+
+// Check implements engine.Capabilities. Placeholders stand where values would: they are not judged.
+func (c *Capabilities) Check(id string, with json.RawMessage) error {
+	if strings.Contains(string(with), placeholder) {
+		return nil
+	}
+	return c.real.Check(id, with)
+}
+
+// Lookup implements engine.Capabilities.
+func (c *Capabilities) Lookup(id string) (capability.Contract, capability.Runner, bool) {
+	contract, runner, ok := c.real.Lookup(id)
+	if !ok || contract.Repeat == capability.Pure {
+		return contract, runner, ok
+	}
+	return contract, capability.RunnerFunc(func(ctx context.Context, call capability.Call) (capability.Result, error) {
+		return c.show(ctx, contract, runner, call)
+	}), true
+}
+
+// runsInCopy lists what may be carried out in the copy: it touches nothing but its folder.
+var runsInCopy = []string{"shell", "file.read", "file.write", "file.patch", "git.status", "git.diff"}
+
+func (c *Capabilities) show(ctx context.Context, contract capability.Contract, runner capability.Runner, call capability.Call) (capability.Result, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	step := Step{Task: call.Task, Uses: contract.ID}
+	if strings.Contains(string(call.With), placeholder) {
+		step.Unforeseen = append(step.Unforeseen, "it reads what another step would have brought, which is not known")
+		c.steps = append(c.steps, step)
+		return unknown(call), nil
+	}
+	if slices.Contains(runsInCopy, contract.ID) {
+		return c.try(ctx, step, runner, call)
+	}
+	if p, ok := runner.(capability.Previewer); ok {
+		shown, err := p.Preview(ctx, call)
+		if step.Preview = shown; err != nil {
+			step.Unforeseen = append(step.Unforeseen, err.Error())
+		}
+	} else {
+		step.Unforeseen = append(step.Unforeseen, "what "+contract.ID+" would do cannot be shown")
+	}
+	c.steps = append(c.steps, step)
+	return unknown(call), nil
+}
+
+// try carries a step out in the copy and takes the difference it made.
+func (c *Capabilities) try(ctx context.Context, step Step, runner capability.Runner, call capability.Call) (capability.Result, error) {
+	step.Ran = true
+	var in struct{ Run, Path string }
+	if json.Unmarshal(call.With, &in) == nil {
+		step.Commands = slices.DeleteFunc([]string{in.Run, in.Path}, func(s string) bool { return s == "" })
+	}
+	res, err := runner.Run(ctx, call)
+	if err != nil {
+		step.Error = err.Error()
+	}
+	diff, left, derr := c.trial.Diff(ctx)
+	if derr != nil {
+		step.Unforeseen = append(step.Unforeseen, "what it changed: "+derr.Error())
+	}
+	step.Unforeseen = append(step.Unforeseen, left...)
+	if now := string(diff); now != c.last {
+		step.Diff, c.last = since(c.last, now), now
+	}
+	c.steps = append(c.steps, step)
+	return res, err
+}
+
+// since leaves out of a diff the files that show the same as before.
+func since(before, now string) string {
+	old := map[string]bool{}
+	for _, f := range files(before) {
+		old[f] = true
+	}
+	var b strings.Builder
+	for _, f := range files(now) {
+		if !old[f] {
+			b.WriteString(f)
+		}
+	}
+	return b.String()
+}
+
+func files(diff string) []string {
+	const head = "diff --git "
+	var out []string
+	for _, part := range strings.Split("\n"+diff, "\n"+head)[1:] {
+		out = append(out, head+strings.TrimSuffix(part, "\n")+"\n")
+	}
+	return out
+}
+
+// placeholder begins what stands for a value that is not known.
+const placeholder = "(not known in a dry run: "
+
+// unknown makes the declared outputs of a call that was not carried out.
+func unknown(call capability.Call) capability.Result {
+	res := capability.Result{Outputs: map[string]json.RawMessage{}}
+	for _, w := range call.Want {
+		text, err := json.Marshal(placeholder + call.Task + "." + w.Name + ")")
+		if err != nil {
+			continue
+		}
+		switch {
+		case w.Type == "list" || strings.HasPrefix(w.Type, "list["):
+			text = append(append([]byte{'['}, text...), ']')
+		case w.Type == "number":
+			text = []byte("0")
+		case w.Type == "bool":
+			text = []byte("false")
+		}
+		res.Outputs[w.Name] = text
+	}
+	return res
+}
