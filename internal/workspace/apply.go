@@ -82,6 +82,9 @@ func (b *Branch) applyCommits(ctx context.Context, now staged, tip known) (Appli
 		return Applied{}, fault.New(fault.Conflict, "the result changes files that you have changed and not committed: %s", named(both)).
 			Remedy("commit or stash them, then run `cairn apply %s` again; nothing was changed", b.plan)
 	}
+	if err := b.freeOf(ctx, now.head+"^{tree}", result, files); err != nil {
+		return Applied{}, err
+	}
 	ctx, cancel := finishing(ctx)
 	defer cancel()
 	if _, err := b.user.run(ctx, nil, "merge", "-q", "--no-edit", "--no-verify", "--no-autostash", "-m", "Merge branch 'plan/"+b.plan+"'", tip.commit); err != nil {
@@ -89,6 +92,31 @@ func (b *Branch) applyCommits(ctx context.Context, now staged, tip known) (Appli
 	}
 	head, err := b.user.line(ctx, "rev-parse", "HEAD")
 	return Applied{Way: way, Commit: head, Files: files}, err
+}
+
+// freeOf refuses when an ignored file of the user is where the result has a new one: git would overwrite it.
+func (b *Branch) freeOf(ctx context.Context, from, to string, files []string) error {
+	added, err := b.git.added(ctx, from, to)
+	if err != nil {
+		return err
+	}
+	var blocking []string
+	for _, name := range added {
+		found, err := inTheWay(b.user.dir, name)
+		if err != nil {
+			return fault.Wrap(fault.Invalid, err, "look at %s", name).Remedy("make it readable for you")
+		}
+		for _, f := range found {
+			if f == name || !slices.Contains(files, f) {
+				blocking = append(blocking, f)
+			}
+		}
+	}
+	if len(blocking) == 0 {
+		return nil
+	}
+	return fault.New(fault.Conflict, "ignored files are where the result has files: %s", named(sortedUnion(blocking, nil))).
+		Remedy("move them away, then run `cairn apply %s` again; nothing was changed", b.plan)
 }
 
 // refusedMerge undoes what git may have begun, and says why it stopped.
@@ -140,6 +168,9 @@ func (b *Branch) applyFiles(ctx context.Context, now staged, tip known) (Applied
 	}
 	if len(files) == 0 {
 		return Applied{Way: Nothing, Commit: now.head}, nil
+	}
+	if err := b.freeOf(ctx, tree, result, files); err != nil {
+		return Applied{}, err
 	}
 	ctx, cancel := finishing(ctx)
 	defer cancel()

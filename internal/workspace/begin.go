@@ -12,7 +12,7 @@ import (
 )
 
 // claimPatience is how long a git of a process that died is waited for.
-const claimPatience = 5 * time.Second
+var claimPatience = 5 * time.Second
 
 // begin makes the commit that the plan starts from. What it starts from is recorded before the branch is made, so a
 // crash in between is finished by the next open.

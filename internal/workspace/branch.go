@@ -31,9 +31,12 @@ type Branch struct {
 	lock   *os.File
 	start  start
 
+	adding sync.Mutex // held while git makes a work tree
+
 	mu     sync.Mutex
 	tip    known
 	trees  []*tree
+	pool   pool
 	last   chan struct{} // closed when the last Keep that came has had its turn
 	closed bool
 }
@@ -48,10 +51,9 @@ type start struct {
 
 // branchSettings go before what the user has set: filters, line ends and the name of the author stay theirs.
 var branchSettings = []string{
-	"core.hooksPath", os.DevNull, "core.fsmonitor", "false", "core.untrackedCache", "false", "core.preloadIndex", "true",
+	"core.hooksPath", os.DevNull, "core.fsmonitor", "false", "core.untrackedCache", "false",
 	"core.longpaths", "true", "core.splitIndex", "false", "status.showUntrackedFiles", "all", "core.safecrlf", "false",
 	"submodule.recurse", "false", "index.version", "4", "commit.gpgSign", "false", "gc.auto", "0", "maintenance.auto", "false",
-	"core.fsyncMethod", "batch",
 }
 
 // OpenBranch opens the plan's branch and its trees, and makes them where there are none: from HEAD, with the files that
@@ -66,7 +68,7 @@ func OpenBranch(ctx context.Context, root, home, plan string, opts Options) (*Br
 		return nil, err
 	}
 	b := &Branch{plan: plan, ref: "refs/heads/plan/" + plan, root: root, home: home, opts: opts,
-		folder: filepath.Join(home, "workspaces", "plan-"+strings.ReplaceAll(plan, "/", "+")), last: make(chan struct{})}
+		folder: filepath.Join(home, "workspaces", "plan-"+strings.ReplaceAll(plan, "/", "+")), last: make(chan struct{}), pool: newPool()}
 	close(b.last)
 	if err := b.locate(ctx, plain); err != nil {
 		return nil, err

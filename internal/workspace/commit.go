@@ -52,6 +52,12 @@ func (g git) differing(ctx context.Context, from, to string) ([]string, error) {
 	return list(out), err
 }
 
+// added names the paths that the second state has and the first has not.
+func (g git) added(ctx context.Context, from, to string) ([]string, error) {
+	out, err := g.run(ctx, nil, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter=A", from, to)
+	return list(out), err
+}
+
 // diff shows what changed as a unified diff: renames are found, and of binary files only the name is shown. Plumbing
 // is not led by the user's settings, so the text is the same for everyone.
 func (g git) diff(ctx context.Context, from, to string) ([]byte, error) {

@@ -46,9 +46,8 @@ const hereRef = "refs/heads/here"
 var hereSettings = []string{
 	"core.hooksPath", os.DevNull, "core.excludesFile", os.DevNull, "core.attributesFile", os.DevNull,
 	"core.autocrlf", "false", "core.safecrlf", "false", "core.fsmonitor", "false", "core.longpaths", "true",
-	"core.untrackedCache", "false", "core.preloadIndex", "true", "index.version", "4", "core.quotePath", "false",
+	"core.untrackedCache", "false", "index.version", "4", "core.quotePath", "false",
 	"status.showUntrackedFiles", "all", "core.logAllRefUpdates", "false", "submodule.recurse", "false",
-	"core.fsync", "committed,reference", "core.fsyncMethod", "batch",
 	"gc.auto", "0", "maintenance.auto", "false", "safe.directory", "*",
 }
 

@@ -30,9 +30,10 @@ func (p *branchPlace) Leave() {
 	p.left = true
 	if p.writes {
 		p.tree.writer = false
-		return
+	} else {
+		p.tree.readers--
 	}
-	p.tree.readers--
+	p.branch.pool.turnOver()
 }
 
 // Keep joins what the task left behind into the branch, in the order in which Keep was called. It reaches from the
@@ -40,12 +41,12 @@ func (p *branchPlace) Leave() {
 // branch as it is.
 func (p *branchPlace) Keep(ctx context.Context, message string) (engine.Change, error) {
 	if !p.writes {
-		return engine.Change{Before: p.tree.at, After: p.tree.at}, nil
+		return engine.Change{Before: p.tree.at.commit, After: p.tree.at.commit}, nil
 	}
 	b, t := p.branch, p.tree
 	wait, done := b.queue()
 	defer done()
-	if err := t.detach(ctx, t.at); err != nil {
+	if err := t.detach(ctx, t.at.commit); err != nil {
 		return engine.Change{}, missing(t.dir, err)
 	}
 	st, err := stage(ctx, t.git, t.dir, t.sieve)
@@ -53,16 +54,9 @@ func (p *branchPlace) Keep(ctx context.Context, message string) (engine.Change, 
 		return engine.Change{}, err
 	}
 	st.left = append(st.left, t.unkeptModules(ctx)...)
-	if st.tree != "" {
-		if same, err := t.git.treeOf(ctx, t.at); err != nil {
-			return engine.Change{}, err
-		} else if same == st.tree {
-			st.tree = ""
-		}
-	}
-	if st.tree == "" {
+	if st.tree == "" || st.tree == t.at.tree {
 		t.dirty = len(st.left) > 0
-		return engine.Change{Before: t.at, After: t.at, Left: st.left}, nil
+		return engine.Change{Before: t.at.commit, After: t.at.commit, Left: st.left}, nil
 	}
 	if err := wait(ctx); err != nil {
 		return engine.Change{}, err
@@ -81,10 +75,10 @@ func (b *Branch) join(ctx context.Context, t *tree, st staged, message string) (
 		tip := b.current()
 		change := engine.Change{Before: tip.commit, Files: len(st.files), Left: st.left}
 		result := st.tree
-		if tip.commit != t.at {
+		if tip.commit != t.at.commit {
 			var err error
 			if mine == "" {
-				if mine, err = t.git.commit(ctx, st.tree, message, t.at); err != nil {
+				if mine, err = t.git.commit(ctx, st.tree, message, t.at.commit); err != nil {
 					return engine.Change{}, err
 				}
 			}
@@ -105,9 +99,9 @@ func (b *Branch) join(ctx context.Context, t *tree, st staged, message string) (
 			return engine.Change{}, err
 		}
 		change.After = after
-		t.at = after
+		t.at = known{after, st.tree}
 		if change.Merged {
-			t.at = mine // its files are those of mine until the tree is taken again
+			t.at.commit = mine // its files are those of mine until the tree is taken again
 		}
 		return change, nil
 	}

@@ -173,3 +173,30 @@ func must(t testing.TB, err error) {
 		t.Fatalf("%v (%s)", err, fault.HintOf(err))
 	}
 }
+
+// workspaceUnderTest is what both kinds can do.
+type workspaceUnderTest interface {
+	engine.Workspace
+	Head() string
+	Show(ctx context.Context, state, name string) ([]byte, error)
+	Throwaway(ctx context.Context) (string, func(), error)
+	Try(ctx context.Context) (*workspace.Trial, error)
+	Close() error
+}
+
+// both runs a test on either kind of workspace of a fresh repository.
+func both(t *testing.T, opts workspace.Options, test func(t *testing.T, p *project, w workspaceUnderTest)) {
+	t.Run("here", func(t *testing.T) { p := newRepo(t); test(t, p, p.here(opts)) })
+	t.Run("branch", func(t *testing.T) { p := newRepo(t); test(t, p, p.branch(opts)) })
+}
+
+func runShell(t testing.TB, dir, script string) string {
+	t.Helper()
+	cmd := exec.Command("sh", "-c", script)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", script, err, out)
+	}
+	return strings.TrimRight(string(out), "\n")
+}

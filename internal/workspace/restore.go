@@ -90,12 +90,12 @@ func tooLarge(files []string) error {
 
 // backUp keeps the ignored files that are in the way of state.
 func (h *Here) backUp(ctx context.Context, head, state string) (string, error) {
-	out, err := h.git.run(ctx, nil, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter=AT", head, state)
+	added, err := h.git.added(ctx, head, state)
 	if err != nil {
 		return "", err
 	}
 	var blocking []found
-	for _, name := range list(out) {
+	for _, name := range added {
 		files, err := inTheWay(h.root, name)
 		if err != nil {
 			return "", err

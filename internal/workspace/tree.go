@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
-	"github.com/cairn-plan/cairn/internal/engine"
 	"github.com/cairn-plan/cairn/internal/fault"
 )
 
@@ -20,7 +18,7 @@ type tree struct {
 	git     git
 	sieve   *sieve
 	modules []*module // as prepare found them
-	at      string    // the state that its files were taken from
+	at      known     // the state that its files were taken from
 	dirty   bool      // something may be there that was not kept
 	writer  bool
 	readers int
@@ -33,7 +31,9 @@ func (b *Branch) findTrees() error {
 		return fault.Wrap(fault.Internal, err, "look for the trees of plan %s", b.plan)
 	}
 	for n := range dirs {
-		b.trees = append(b.trees, b.newTree(n))
+		t := b.newTree(n)
+		t.gitDir = adminOf(b.common, t.dir)
+		b.trees = append(b.trees, t)
 	}
 	return nil
 }
@@ -44,49 +44,9 @@ func (b *Branch) newTree(n int) *tree {
 	return t
 }
 
-// Enter gives a writing task a tree of its own at the tip of the branch. Tasks that do not write share one as long as
-// the tip stands still. The first free tree is taken, so tasks that follow each other find what the one before left in
-// ignored files.
-func (b *Branch) Enter(ctx context.Context, _ string, writes bool) (engine.Place, error) {
-	b.mu.Lock()
-	if b.closed {
-		b.mu.Unlock()
-		return nil, errClosed()
-	}
-	tip := b.tip.commit
-	for _, t := range b.trees {
-		if !writes && t.readers > 0 && t.at == tip {
-			t.readers++
-			b.mu.Unlock()
-			return &branchPlace{branch: b, tree: t}, nil
-		}
-	}
-	at := slices.IndexFunc(b.trees, func(t *tree) bool { return !t.writer && t.readers == 0 })
-	if at < 0 {
-		at = len(b.trees)
-		b.trees = append(b.trees, b.newTree(at))
-	}
-	t := b.trees[at]
-	t.writer = true
-	b.mu.Unlock()
-
-	err := b.prepare(ctx, t, tip)
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if err != nil {
-		t.writer, t.dirty = false, true
-		return nil, err
-	}
-	if !writes {
-		t.writer, t.readers = false, 1
-	}
-	t.dirty = true // until what the task leaves behind is kept
-	return &branchPlace{branch: b, tree: t, writes: writes}, nil
-}
-
 // prepare brings a tree to a state, making or mending it first. The caller is alone in it.
-func (b *Branch) prepare(ctx context.Context, t *tree, state string) error {
-	if err := b.mend(ctx, t, state); err != nil {
+func (b *Branch) prepare(ctx context.Context, t *tree, state known) error {
+	if err := b.mend(ctx, t, state.commit); err != nil {
 		return err
 	}
 	if t.at == state && !t.dirty {
@@ -95,11 +55,15 @@ func (b *Branch) prepare(ctx context.Context, t *tree, state string) error {
 	for _, stale := range []string{"index.lock", "HEAD.lock"} {
 		_ = os.Remove(filepath.Join(t.gitDir, stale)) // of a git that died: nobody else is inside
 	}
-	if err := t.detach(ctx, state); err != nil {
+	if err := t.detach(ctx, state.commit); err != nil {
 		return err
 	}
-	if _, err := t.git.run(ctx, nil, "reset", "-q", "--hard", state); err != nil {
-		return err
+	if _, err := t.git.run(ctx, nil, "reset", "-q", "--hard", state.commit); err != nil {
+		// The index may have been damaged by a crash. Without one git looks at all files anew.
+		_ = os.Remove(filepath.Join(t.gitDir, "index"))
+		if _, again := t.git.run(ctx, nil, "reset", "-q", "--hard", state.commit); again != nil {
+			return err
+		}
 	}
 	if t.dirty {
 		if _, err := t.git.run(ctx, nil, "clean", "-q", "-ffd"); err != nil {
@@ -124,7 +88,9 @@ func (b *Branch) mend(ctx context.Context, t *tree, state string) error {
 	if err := removeAll(t.dir); err != nil {
 		return fault.Wrap(fault.Invalid, err, "remove what is left of the work tree %s", t.dir).Remedy("remove it by hand, then try again")
 	}
+	b.adding.Lock() // git stumbles over a work tree that another git is about to make
 	_, err = b.git.run(ctx, nil, "worktree", "add", "-q", "-f", "-f", "--detach", "--no-checkout", t.dir, state)
+	b.adding.Unlock()
 	if err != nil {
 		return err
 	}
@@ -132,7 +98,7 @@ func (b *Branch) mend(ctx context.Context, t *tree, state string) error {
 		return fault.New(fault.Internal, "git made the work tree %s and does not know it", t.dir).Remedy("run `git worktree prune`, then try again")
 	}
 	t.use(b.git)
-	t.at, t.dirty = "", true
+	t.at, t.dirty = known{}, true
 	return nil
 }
 
@@ -156,8 +122,12 @@ func isDir(path string) bool {
 
 // detach lets HEAD name the state itself. A task may have put it on a branch, which must not move with ours.
 func (t *tree) detach(ctx context.Context, state string) error {
-	if strings.TrimSpace(readText(filepath.Join(t.gitDir, "HEAD"))) == state {
+	file := filepath.Join(t.gitDir, "HEAD")
+	switch now := strings.TrimSpace(readText(file)); {
+	case now == state:
 		return nil
+	case checkState(now) == nil: // it names a commit, and git is not needed to let it name another
+		return writeFile(file, state+"\n")
 	}
 	_, err := t.git.run(ctx, nil, "update-ref", "--no-deref", "HEAD", state)
 	return err
@@ -180,7 +150,7 @@ func (b *Branch) Close() error {
 	if len(b.trees) == 0 || b.trees[0].writer || b.trees[0].readers > 0 {
 		return nil
 	}
-	if err := b.prepare(ctx, b.trees[0], b.tip.commit); err != nil {
+	if err := b.prepare(ctx, b.trees[0], b.tip); err != nil {
 		return err
 	}
 	_, err := b.trees[0].git.run(ctx, nil, "symbolic-ref", "HEAD", b.ref)
