@@ -17,6 +17,7 @@ import (
 	"github.com/cairn-plan/cairn/internal/journal"
 	"github.com/cairn-plan/cairn/internal/runner/machine"
 	"github.com/cairn-plan/cairn/internal/runner/process"
+	"github.com/cairn-plan/cairn/internal/secret"
 	"github.com/cairn-plan/cairn/internal/store/disk"
 	"github.com/cairn-plan/cairn/internal/store/sqlite"
 )
@@ -26,6 +27,7 @@ type Options struct {
 	Home    string // the folder with cairn.db
 	Root    string // the project
 	Version string
+	Secrets secret.Config                     // where secrets come from, beside CAIRN_SECRET_*
 	Now     func() time.Time                  // default time.Now
 	Journal func(journal.Store) journal.Store // wraps the journal; optional
 	Extend  func(*capability.Registry) error  // adds capabilities; optional
@@ -40,8 +42,9 @@ type House struct {
 	Artifacts    *disk.Store
 	Capabilities *capability.Registry
 
-	sealer func() (*audit.Sealer, error)
-	spaces spaces
+	sealer  func() (*audit.Sealer, error)
+	spaces  spaces
+	secrets secrets
 }
 
 // Open opens a home, making it when it is not there.
@@ -85,6 +88,9 @@ func (h *House) furnish(o Options) error {
 		}
 		return audit.NewSealer(h.Store, key, audit.HeadPath(h.Home), o.Now), nil
 	})
+	if h.secrets.store, err = secret.Open(o.Secrets, secret.Options{Dir: h.Root}); err != nil {
+		return err
+	}
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown"
@@ -102,6 +108,7 @@ func (h *House) furnish(o Options) error {
 		},
 		Publish:   h.publish,
 		Workspace: h.workspace,
+		Secrets:   &h.secrets,
 	})
 	return nil
 }

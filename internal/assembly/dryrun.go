@@ -19,7 +19,7 @@ import (
 // DryRun shows what a plan would do. It is carried out in a copy of the project, with a journal of its own, both of which are
 // thrown away; people are taken to agree.
 func (h *House) DryRun(ctx context.Context, p *plan.Plan) (steps []preview.Step, err error) {
-	here, err := workspace.OpenHere(ctx, h.Root, h.Home, workspace.Options{})
+	here, err := workspace.OpenHere(ctx, h.Root, h.Home, workspace.Options{Holds: h.secrets.holds})
 	if err != nil {
 		return nil, err
 	}

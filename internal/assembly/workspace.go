@@ -37,7 +37,7 @@ func (h *House) workspace(ctx context.Context, plan, kind string) (engine.Worksp
 			if _, err := exec.LookPath("git"); err != nil || tooWide(h.Root) {
 				return nil, nil
 			}
-			here, err := workspace.OpenHere(ctx, h.Root, h.Home, workspace.Options{})
+			here, err := workspace.OpenHere(ctx, h.Root, h.Home, workspace.Options{Holds: h.secrets.holds})
 			if err != nil {
 				return nil, err
 			}
@@ -54,7 +54,7 @@ func (h *House) openBranch(ctx context.Context, plan string) (*workspace.Branch,
 	if b := h.spaces.branch[plan]; b != nil {
 		return b, nil
 	}
-	b, err := workspace.OpenBranch(ctx, h.Root, h.Home, plan, workspace.Options{})
+	b, err := workspace.OpenBranch(ctx, h.Root, h.Home, plan, workspace.Options{Holds: h.secrets.holds})
 	if err != nil {
 		return nil, err
 	}

@@ -103,6 +103,11 @@ type Host interface {
 	Put(ctx context.Context, name, typ string, r io.Reader) (Ref, error)
 }
 
+// Opener is a Host that gives back what an attempt stored, as a Keeper needs it to restore.
+type Opener interface {
+	Open(ctx context.Context, ref Ref) (io.ReadCloser, error)
+}
+
 // Process is a child of the engine, known well enough to be found and ended after a crash.
 type Process struct {
 	PID     int    `json:"pid"`
@@ -136,7 +141,7 @@ type Runner interface {
 	Run(ctx context.Context, call Call) (Result, error)
 }
 
-// Classifier is a Runner whose class depends on the inputs. Its contract states the worst.
+// Classifier is a Runner whose class depends on the inputs. Its contract states the usual one.
 type Classifier interface {
 	Class(with json.RawMessage) Class
 }

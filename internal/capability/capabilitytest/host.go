@@ -20,7 +20,10 @@ type Host struct {
 	content   map[string][]byte
 }
 
-var _ capability.Host = (*Host)(nil)
+var (
+	_ capability.Host   = (*Host)(nil)
+	_ capability.Opener = (*Host)(nil)
+)
 
 // Spawned implements capability.Host.
 func (h *Host) Spawned(p capability.Process) error {
@@ -64,6 +67,15 @@ func (h *Host) Content(name string) ([]byte, bool) {
 	defer h.mu.Unlock()
 	b, ok := h.content[name]
 	return b, ok
+}
+
+// Open implements capability.Opener.
+func (h *Host) Open(_ context.Context, ref capability.Ref) (io.ReadCloser, error) {
+	b, ok := h.Content(ref.Name)
+	if !ok || digest.Sum(b) != ref.Hash {
+		return nil, fmt.Errorf("%s was not put", ref.Name)
+	}
+	return io.NopCloser(bytes.NewReader(b)), nil
 }
 
 // Processes lists what was spawned.
