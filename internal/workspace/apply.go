@@ -78,6 +78,9 @@ func (b *Branch) applyCommits(ctx context.Context, now staged, tip known) (Appli
 	if err != nil {
 		return Applied{}, err
 	}
+	if err := b.unstaged(ctx, way); err != nil {
+		return Applied{}, err
+	}
 	if both := slices.DeleteFunc(slices.Clone(now.files), func(f string) bool { return !slices.Contains(files, f) }); len(both) > 0 {
 		return Applied{}, fault.New(fault.Conflict, "the result changes files that you have changed and not committed: %s", named(both)).
 			Remedy("commit or stash them, then run `cairn apply %s` again; nothing was changed", b.plan)
@@ -92,6 +95,16 @@ func (b *Branch) applyCommits(ctx context.Context, now staged, tip known) (Appli
 	}
 	head, err := b.user.line(ctx, "rev-parse", "HEAD")
 	return Applied{Way: way, Commit: head, Files: files}, err
+}
+
+// unstaged refuses a merge while the user has files staged for a commit of their own, which git would refuse half way.
+func (b *Branch) unstaged(ctx context.Context, way string) error {
+	out, err := b.user.run(ctx, nil, "diff-index", "--cached", "--name-only", "-z", "HEAD")
+	if files := list(out); err == nil && way == Merge && len(files) > 0 {
+		return fault.New(fault.Conflict, "you have staged changes, and the result has to be merged: %s", named(files)).
+			Remedy("commit or stash them, then run `cairn apply %s` again; nothing was changed", b.plan)
+	}
+	return err
 }
 
 // freeOf refuses when an ignored file of the user is where the result has a new one: git would overwrite it.

@@ -15,7 +15,7 @@ func explain(e *gitError) error {
 	text := e.Error()
 	switch m := locked.FindStringSubmatch(text); {
 	case strings.Contains(text, "No space left on device"), strings.Contains(text, "isk quota exceeded"),
-		strings.Contains(text, "File too large"):
+		strings.Contains(text, "File too large"), strings.Contains(text, "Out of diskspace"):
 		return fault.Wrap(fault.Internal, e, "the disk is full, so this state of the files could not be kept; the files and all earlier states are as they were").
 			Remedy("free some space, then run the command again")
 	case m != nil:

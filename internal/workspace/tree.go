@@ -44,19 +44,23 @@ func (b *Branch) newTree(n int) *tree {
 	return t
 }
 
+// leftovers are the locks of a git that died, and what a task began with git and did not finish.
+var leftovers = []string{"index.lock", "HEAD.lock", "MERGE_HEAD", "MERGE_MODE", "MERGE_MSG", "AUTO_MERGE", "CHERRY_PICK_HEAD",
+	"REVERT_HEAD", "REBASE_HEAD", "rebase-merge", "rebase-apply", "sequencer"}
+
 // prepare brings a tree to a state, making or mending it first. The caller is alone in it.
 func (b *Branch) prepare(ctx context.Context, t *tree, state known) error {
 	if err := b.mend(ctx, t, state.commit); err != nil {
 		return err
 	}
-	if t.at == state && !t.dirty {
-		return nil
-	}
-	for _, stale := range []string{"index.lock", "HEAD.lock"} {
-		_ = os.Remove(filepath.Join(t.gitDir, stale)) // of a git that died: nobody else is inside
+	for _, stale := range leftovers {
+		_ = os.RemoveAll(filepath.Join(t.gitDir, stale)) // nobody else is inside
 	}
 	if err := t.detach(ctx, state.commit); err != nil {
 		return err
+	}
+	if t.at == state && !t.dirty {
+		return nil
 	}
 	if _, err := t.git.run(ctx, nil, "reset", "-q", "--hard", state.commit); err != nil {
 		// The index may have been damaged by a crash. Without one git looks at all files anew.
