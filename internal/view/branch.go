@@ -93,6 +93,8 @@ func (tr *tree) detail(l *leaf, o TreeOptions) (text, color string) {
 		return "skipped", dim
 	case lifecycle.Abandoned:
 		return "given up", dim
+	case lifecycle.RolledBack:
+		return "rolled back", dim
 	case Blocked:
 		return "blocked by " + plain(t.Blocked), dim
 	case lifecycle.Pending:

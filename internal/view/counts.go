@@ -8,7 +8,7 @@ import (
 
 // counts sums tasks up. Groups are not counted: what they hold is.
 type counts struct {
-	total, completed, skipped, failed, running, people, waiting, ready, pending, blocked, abandoned, undone int
+	total, completed, skipped, failed, routed, running, people, waiting, ready, pending, blocked, abandoned, undone int
 }
 
 func (c *counts) add(t lifecycle.Task) {
@@ -19,7 +19,11 @@ func (c *counts) add(t lifecycle.Task) {
 	case lifecycle.Skipped:
 		c.skipped++
 	case lifecycle.FailedTask:
-		c.failed++
+		if t.Routed {
+			c.routed++
+		} else {
+			c.failed++
+		}
 	case lifecycle.Running:
 		c.running++
 	case lifecycle.Waiting:
@@ -57,6 +61,7 @@ func (c *counts) words(withDone bool) string {
 	add(c.skipped, "skipped")
 	add(c.running, "running")
 	add(c.failed, "failed")
+	add(c.routed, "failed and routed")
 	if c.people == 1 {
 		out = append(out, "1 waits for a person")
 	} else {

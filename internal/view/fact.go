@@ -21,7 +21,13 @@ func factPhrase(r journal.Record, body any) string {
 		return sessionPhrase(r, b)
 	case *lifecycle.Reason:
 		return because(map[journal.Kind]string{lifecycle.PlanPaused: "paused the plan", lifecycle.PlanCancelled: "gave the plan up",
-			lifecycle.PlanRetried: "asked to try again what had failed"}[r.Kind], b.Why)
+			lifecycle.PlanRetried: "asked to try again what had failed", lifecycle.PlanLeft: "left the plan for now"}[r.Kind], b.Why)
+	case *lifecycle.Asked:
+		return askedPhrase(b)
+	case *lifecycle.Undone:
+		return undonePhrase(b)
+	case *lifecycle.Saved:
+		return attempt(r) + " kept what it is about to change"
 	case *lifecycle.Assessed:
 		return assessedPhrase(b)
 	case *lifecycle.Spawned:

@@ -12,20 +12,24 @@ import (
 // kin is a task with those that it has to do with.
 type kin struct {
 	task     lifecycle.Task
-	needs    []string        // what it follows from, full ids, in the order in which they are written
-	routers  []string        // what may lead here, with when
-	near     map[string]bool // those whose outcome the story tells
-	upstream map[string]bool // whatever it follows from, by any path
-	given    int             // the execution whose inputs were told
+	needs    []string          // what it follows from, full ids, in the order in which they are written
+	routers  []string          // what may lead here, with when
+	near     map[string]bool   // those whose outcome the story tells
+	upstream map[string]bool   // whatever it follows from, by any path
+	blocked  map[string]string // which of the tasks wait in vain, and for which
+	given    int               // the execution whose inputs were told
 }
 
 func kinOf(st *lifecycle.State, task string) (kin, bool) {
-	k := kin{near: map[string]bool{}, upstream: map[string]bool{}}
+	k := kin{near: map[string]bool{}, upstream: map[string]bool{}, blocked: map[string]string{}}
 	found := false
 	before := map[string][]string{}
 	for t := range st.Tasks() {
 		if t.ID == task {
 			k.task, found = t, true
+		}
+		if t.Blocked != "" {
+			k.blocked[t.ID] = t.Blocked
 		}
 		before[t.ID] = append(before[t.ID], resolved(st, t, t.Spec.Needs)...)
 		if t.Spec.Next != nil && t.Item == 0 {
@@ -128,6 +132,10 @@ func (t *teller) conclude() {
 		now("so far " + t.inside() + " are done")
 	case lifecycle.Waiting:
 		now(t.waiting())
+	case lifecycle.RolledBack:
+		if !t.undone {
+			now("it was rolled back: it had done nothing that had to be undone")
+		}
 	case lifecycle.Skipped:
 		if !t.over {
 			now("it was skipped together with " + plain(k.Parent) + "; see: cairn why " + quote(t.st.Name) + " " + quote(k.Parent))
@@ -160,6 +168,7 @@ func (t *teller) pending() string {
 	var open []string
 	for _, id := range t.needs {
 		if n, ok := t.st.Task(id); ok && !done(n.Status) {
+			n.Blocked = t.blocked[id]
 			open = append(open, plain(id)+" ("+stands(n)+")")
 		}
 	}
@@ -182,7 +191,10 @@ func stands(t lifecycle.Task) string {
 	if t.Status == lifecycle.Pending && t.Spec.Kind == plan.Gate {
 		return "a gate that has not opened"
 	}
-	return string(t.Status)
+	if shown(t) == Blocked {
+		return "blocked by " + plain(t.Blocked)
+	}
+	return said(t.Status)
 }
 
 func (t *teller) waiting() string {

@@ -17,6 +17,7 @@ type Row struct {
 	Done    int                 `json:"done"`  // tasks completed or skipped
 	Total   int                 `json:"total"` // tasks that are no mere groups
 	Failed  int                 `json:"failed,omitempty"`
+	Routed  int                 `json:"routed,omitempty"`  // failed, and another task took over
 	Waiting []string            `json:"waiting,omitempty"` // task: whom it waits for, to do what
 	Records journal.Seq         `json:"records"`
 	Updated time.Time           `json:"updated"`
@@ -39,6 +40,8 @@ func RowOf(st *lifecycle.State, head journal.Head, last time.Time) Row {
 		switch {
 		case done(t.Status):
 			r.Done++
+		case t.Routed:
+			r.Routed++
 		case t.Status == lifecycle.FailedTask:
 			r.Failed++
 		}

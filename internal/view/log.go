@@ -10,6 +10,9 @@ import (
 // LogLine tells one record on one line: number, time, actor, kind, task and the gist of its body.
 func LogLine(r journal.Record) string {
 	gist := phrase(r)
+	if tree := treePhrase(treeOf([]journal.Record{r}, r.Task)); tree != "" {
+		gist += "; " + tree
+	}
 	if r.Task != "" {
 		gist = plain(r.Task) + ": " + gist
 	}

@@ -15,7 +15,7 @@ func Next(st *lifecycle.State) []string { return align(next(st)) }
 func next(st *lifecycle.State) []string {
 	name := quote(st.Name)
 	var out []string
-	failed, last, people := "", "", 0
+	failed, last, people, undone := "", "", 0, false
 	for t := range st.Tasks() {
 		switch {
 		case t.Wait.NeedsPerson():
@@ -24,6 +24,8 @@ func next(st *lifecycle.State) []string {
 			}
 		case t.Status == lifecycle.FailedTask && !t.Group && failed == "":
 			failed = t.ID
+		case t.Status == lifecycle.RolledBack:
+			undone = true
 		case t.Status == lifecycle.Completed && !t.Group:
 			last = t.ID
 		}
@@ -37,6 +39,9 @@ func next(st *lifecycle.State) []string {
 		if last != "" {
 			out = append(out, note("cairn why "+name+" "+quote(last), "how a result came about"))
 		}
+		if st.Plan.Policy != nil && st.Plan.Policy.Workspace == "branch" {
+			out = append(out, note("cairn apply "+name, "bring its files home"))
+		}
 		return append(out, note("cairn audit verify "+name, "prove that nothing was changed"))
 	case st.Phase == lifecycle.PlanFailed:
 		if failed != "" {
@@ -45,6 +50,10 @@ func next(st *lifecycle.State) []string {
 		return append(out, note("cairn retry "+name, "try again what failed"))
 	case st.Phase == lifecycle.PlanAbandoned:
 		return append(out, note("cairn log "+name, "what happened"))
+	case st.Undoing():
+		return append(out, note("cairn rollback "+name, "go on undoing"))
+	case st.Phase == lifecycle.PlanIsPaused && undone:
+		return append(out, note("cairn resume "+name, "do again what was undone"), note("cairn rollback "+name+" --why TEXT", "undo the rest too"))
 	case st.Phase == lifecycle.PlanIsPaused, st.Phase == lifecycle.PlanPending:
 		return append(out, "cairn resume "+name)
 	}

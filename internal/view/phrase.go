@@ -22,6 +22,9 @@ type derived struct {
 	Status    lifecycle.Status    `json:"status"`
 	Routed    []string            `json:"routed"`
 	State     lifecycle.PlanState `json:"state"`
+	Failed    string              `json:"failed"`
+	Left      int                 `json:"left"`
+	Undone    int                 `json:"undone"`
 }
 
 func derivedOf(r journal.Record) (d derived, ok bool) {
@@ -67,6 +70,10 @@ func phrase(r journal.Record) string {
 		return plain(d.By) + " led back here: execution " + strconv.Itoa(d.Execution)
 	case lifecycle.TaskSettled:
 		return settledPhrase(d)
+	case lifecycle.TaskUndoing:
+		return "it is being undone"
+	case lifecycle.RollbackEnded:
+		return rollbackPhrase(d)
 	case lifecycle.GateOpened:
 		return "the gate asked for a decision"
 	}

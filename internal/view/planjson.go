@@ -12,7 +12,7 @@ import (
 )
 
 // PlanJSON is a run as JSON (RFC 8785): the plan in its own language, with what has become of it. The plan gains state,
-// hash and counts. Its tasks are all there are now, those of subplans and fan-outs under their full ids, and each gains
+// hash, counts and, where something in it cannot be taken back, risks. Its tasks are all there are now, those of subplans and fan-outs under their full ids, and each gains
 // state, and where they apply wait, blockedBy, parent, item, execution, attempt, error, due and result (outputs, artifacts,
 // exit). What the author wrote as state or status is not believed and so replaced.
 func PlanJSON(st *lifecycle.State) ([]byte, error) {
@@ -40,6 +40,9 @@ func PlanJSON(st *lifecycle.State) ([]byte, error) {
 	put(&out, "hash", source.Text(st.Hash().String()))
 	put(&out, "author", source.Text(st.Author))
 	put(&out, "counts", sum.node())
+	if rs := Risks(st.Plan); len(rs) > 0 {
+		put(&out, "risks", node(rs))
+	}
 	put(&out, "tasks", tasks)
 	return source.Canonical(nil, out)
 }
@@ -143,7 +146,12 @@ func resultNode(r *lifecycle.Result) source.Node {
 	if len(r.Artifacts) > 0 {
 		out.Artifacts = r.Artifacts
 	}
-	raw, err := json.Marshal(out)
+	return node(out)
+}
+
+// node is a value of ours as a tree.
+func node(v any) source.Node {
+	raw, err := json.Marshal(v)
 	if err != nil {
 		return source.Node{Kind: source.Null}
 	}
@@ -157,7 +165,7 @@ func (c *counts) node() source.Node {
 	for _, f := range []struct {
 		status lifecycle.Status
 		n      int
-	}{{lifecycle.Abandoned, c.abandoned}, {Blocked, c.blocked}, {lifecycle.Completed, c.completed}, {lifecycle.FailedTask, c.failed},
+	}{{lifecycle.Abandoned, c.abandoned}, {Blocked, c.blocked}, {lifecycle.Completed, c.completed}, {lifecycle.FailedTask, c.failed + c.routed},
 		{lifecycle.Pending, c.pending}, {lifecycle.Ready, c.ready}, {lifecycle.RolledBack, c.undone}, {lifecycle.Running, c.running},
 		{lifecycle.Skipped, c.skipped}, {lifecycle.Waiting, c.people + c.waiting}} {
 		if f.n > 0 {

@@ -7,7 +7,8 @@ import (
 	"github.com/cairn-plan/cairn/internal/lifecycle"
 )
 
-// PlanText writes a run at a glance: its title, what it is for, the tree of its tasks and where it stands.
+// PlanText writes a run at a glance: its title, what it is for, the tree of its tasks and where it stands; then what in it cannot be
+// taken back.
 func PlanText(w io.Writer, st *lifecycle.State, o TreeOptions) error {
 	o.Frame = -1
 	head := []piece{{plain(st.Name), bold}}
@@ -22,6 +23,8 @@ func PlanText(w io.Writer, st *lifecycle.State, o TreeOptions) error {
 	tree := TreeLines(st, o)
 	last := len(tree) - 1
 	lines = append(append(append(lines, tree[:last]...), ""), tree[last])
-	_, err := io.WriteString(w, strings.Join(lines, "\n")+"\n")
-	return err
+	if _, err := io.WriteString(w, strings.Join(lines, "\n")+"\n"); err != nil {
+		return err
+	}
+	return RiskLines(w, "", Risks(st.Plan), o.Color)
 }

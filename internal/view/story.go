@@ -53,14 +53,16 @@ func StoryText(w io.Writer, story []Sentence) error {
 // teller listens to the records and keeps what concerns one task.
 type teller struct {
 	kin
-	st    *lifecycle.State
-	ends  map[string]journal.Record // how its kin came out last
-	left  map[string]*lifecycle.Ended
-	began journal.Record // the plan, or the group around the task
-	last  journal.Kind   // of the task's own records
-	begun bool           // in this execution
-	over  bool           // a record has the last word
-	out   []Sentence
+	st     *lifecycle.State
+	ends   map[string]journal.Record // how its kin came out last
+	left   map[string]*lifecycle.Ended
+	began  journal.Record // the plan, or the group around the task
+	last   journal.Kind   // of the task's own records
+	begun  bool           // in this execution
+	over   bool           // a record has the last word
+	asked  journal.Record // who asked to go back, until it is told
+	undone bool           // and has not run since
+	out    []Sentence
 }
 
 // say adds a sentence of ours.
@@ -116,6 +118,8 @@ func (t *teller) hear(r journal.Record) {
 		t.told(r)
 	case r.Kind == lifecycle.PlanStarted, r.Kind == lifecycle.TaskStarted && r.Task == t.task.Parent && r.Task != "":
 		t.began = r
+	case r.Kind == lifecycle.RollbackAsked:
+		t.asked = r
 	case r.Kind == lifecycle.PlanCancelled && t.task.Status == lifecycle.Abandoned:
 		t.name(r, who(r.Actor), phrase(r)+"; this task was not over")
 	case r.Kind == lifecycle.PlanRetried && failing(t.ends[t.task.ID]):
@@ -170,6 +174,9 @@ func (t *teller) other(r journal.Record) {
 // own takes a record of the task itself.
 func (t *teller) own(r journal.Record) {
 	switch r.Kind {
+	case lifecycle.TaskUndoing, lifecycle.TaskUndone:
+		t.undo(r)
+		return
 	case lifecycle.TaskReopened:
 		t.begun = true
 	case lifecycle.TaskStarted, lifecycle.TaskEnded, lifecycle.TaskWaiting, lifecycle.GateOpened, lifecycle.TaskAssessed, lifecycle.TaskSettled:
@@ -178,7 +185,7 @@ func (t *teller) own(r journal.Record) {
 	if r.Kind == lifecycle.TaskStarted || r.Kind == lifecycle.TaskEnded && t.given == 0 {
 		t.gave(r)
 	}
-	t.over = t.over || ending(r)
+	t.over, t.undone = t.over || ending(r), false
 	d, _ := derivedOf(r)
 	switch r.Kind {
 	case lifecycle.TaskReopened:

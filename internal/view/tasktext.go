@@ -32,6 +32,8 @@ func TaskText(w io.Writer, st *lifecycle.State, records []journal.Record, task s
 		section(&b, "Outputs", outputRows(r))
 		section(&b, "Artifacts", artifactRows(r))
 	}
+	section(&b, "Files", files(st, records, task))
+	section(&b, "Risks", riskRows(k.task))
 	if shown(k.task) == lifecycle.FailedTask || k.task.Wait == lifecycle.ForTimer || k.task.Wait == lifecycle.ForRecovery {
 		section(&b, "Error", failure(records, k.task))
 	}
@@ -57,7 +59,7 @@ func section(b *strings.Builder, title string, rows [][]string) {
 }
 
 func standing(st *lifecycle.State, t lifecycle.Task) string {
-	s := string(shown(t))
+	s := said(shown(t))
 	switch {
 	case t.Wait.NeedsPerson():
 		s = "waits for " + asked(t)
@@ -99,6 +101,7 @@ func spec(st *lifecycle.State, k kin) [][]string {
 	var needs []string
 	for _, id := range k.needs {
 		n, _ := st.Task(id)
+		n.Blocked = k.blocked[id]
 		needs = append(needs, plain(id)+" ("+stands(n)+")")
 	}
 	add("follows", few(needs, 8))
@@ -149,7 +152,7 @@ func limits(s *plan.Task, add func(name, text string)) {
 func attempts(records []journal.Record, task string) [][]string {
 	var rows [][]string
 	for _, r := range records {
-		if r.Task != task || r.Kind != lifecycle.TaskEnded && r.Kind != lifecycle.TaskInterrupted && r.Kind != lifecycle.TaskJudged && r.Kind != lifecycle.GateDecided {
+		if r.Task != task || r.Kind != lifecycle.TaskEnded && r.Kind != lifecycle.TaskInterrupted && r.Kind != lifecycle.TaskJudged && r.Kind != lifecycle.GateDecided && r.Kind != lifecycle.TaskUndone {
 			continue
 		}
 		name, text := saidBy(r)

@@ -182,6 +182,11 @@ func (t *teller) ended(r journal.Record) {
 		return
 	}
 	e := f.Body.(*lifecycle.Ended)
+	if tree := treePhrase(e.Tree); tree != "" && e.Tree.Files > 0 {
+		t.say(r, "it "+tree+"; "+seeDiff(t.st.Name, t.task.ID))
+	} else if tree != "" {
+		t.say(r, "it "+tree)
+	}
 	if last := lastLine(e.Stderr); e.Outcome != lifecycle.Succeeded && last != "" {
 		t.say(r, "its last words were: "+cut(last, 200))
 	}

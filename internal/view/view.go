@@ -28,6 +28,9 @@ func shown(t lifecycle.Task) lifecycle.Status {
 	return t.Status
 }
 
+// said is a status in words.
+func said(s lifecycle.Status) string { return strings.ReplaceAll(string(s), "_", " ") }
+
 // done reports whether nothing is left to do for a status.
 func done(s lifecycle.Status) bool { return s == lifecycle.Completed || s == lifecycle.Skipped }
 
