@@ -82,9 +82,7 @@ func New(secrets map[string]string) *Redactor {
 			t.addValue(form, i)
 		}
 		for _, encoded := range base64Insides(secrets[name]) {
-			if len(encoded) > wrappedMark {
-				r.shapes = append(r.shapes, wrapped(encoded, i))
-			}
+			r.shapes = append(r.shapes, wrapped(encoded, i)...)
 		}
 	}
 	for _, s := range shapes {

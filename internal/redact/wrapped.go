@@ -5,18 +5,30 @@ package redact
 
 const (
 	wrappedMark = 6  // letters of a mark
+	wrappedSkip = 2  // letters that may stay
 	wrappedGap  = 40 // the widest break and indentation between two letters
 )
 
-// wrapped makes the shape of what base64 makes of a value, cut into lines.
-func wrapped(encoded string, label int) shape {
+// wrapped makes the shapes of what base64 makes of a value, cut into lines. Where the cut comes after one or two
+// letters and an indented line follows, those letters stay: looking for so little would be looking everywhere.
+func wrapped(encoded string, label int) []shape {
+	if len(encoded) < wrappedSkip+wrappedMark {
+		return nil
+	}
 	marks := []string{encoded[:wrappedMark]}
-	for i := 1; i < wrappedMark; i++ {
-		for _, lineBreak := range []string{"\n", "\r\n", `\n`} {
+	for _, lineBreak := range []string{"\n", "\r\n", `\n`} {
+		for i := 1; i < wrappedMark; i++ {
 			marks = append(marks, encoded[:i]+lineBreak+encoded[i:wrappedMark])
+			if i > wrappedSkip {
+				marks = append(marks, encoded[:i]+lineBreak+" ", encoded[:i]+lineBreak+"\t")
+			}
 		}
 	}
-	return shape{marks: marks, label: label, look: func(t text, at, _ int) verdict { return t.spells(at, encoded) }}
+	spell := func(s string, marks ...string) shape {
+		return shape{marks: marks, label: label, look: func(t text, at, _ int) verdict { return t.spells(at, s) }}
+	}
+	rest := encoded[wrappedSkip:]
+	return []shape{spell(encoded, marks...), spell(rest, rest[:wrappedMark])}
 }
 
 // spells compares text with s, leaving out line breaks and the indentation behind them.
