@@ -22,6 +22,7 @@ import (
 	"github.com/cairn-plan/cairn/internal/audit"
 	"github.com/cairn-plan/cairn/internal/capability"
 	"github.com/cairn-plan/cairn/internal/driver/local"
+	"github.com/cairn-plan/cairn/internal/engine"
 	"github.com/cairn-plan/cairn/internal/journal"
 	"github.com/cairn-plan/cairn/internal/plan"
 	"github.com/cairn-plan/cairn/internal/runner/process"
@@ -75,7 +76,11 @@ func carryOutFile(dir, file, kill string) error {
 	if err != nil {
 		return err
 	}
-	if !r.State.Phase.Over() {
+	if back := os.Getenv("CAIRN_TEST_ROLLBACK"); back != "" && r.State.Phase != "abandoned" {
+		err = (&local.Driver{Begin: func(ctx context.Context, r *engine.Run) ([]engine.Work, error) {
+			return r.Rollback(ctx, "", "a test", "person:ann")
+		}}).Drive(ctx, r)
+	} else if !r.State.Phase.Over() {
 		sealing, stop := context.WithCancel(ctx)
 		var wg sync.WaitGroup
 		wg.Go(func() { _ = h.Sealing(sealing) })
@@ -198,10 +203,10 @@ tasks:
 `
 
 // life runs an engine on a folder, to its end or to its death.
-func life(t *testing.T, dir, kill string) (killed bool) {
+func life(t *testing.T, dir, kill string, env ...string) (killed bool) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "CAIRN_TEST_ENGINE="+dir, "CAIRN_TEST_KILL="+kill)
+	cmd.Env = append(append(os.Environ(), "CAIRN_TEST_ENGINE="+dir, "CAIRN_TEST_KILL="+kill), env...)
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL {
@@ -322,6 +327,60 @@ func TestKilledAtEveryRecord(t *testing.T) {
 				life(t, dir, "")
 				if got := judge(t, dir); got.hash != want.hash {
 					t.Errorf("it comes to %s, %s instead of %s", got.state, got.hash, want.hash)
+				}
+			})
+		}
+	}
+}
+
+// undoable is a plan whose every task can be taken back.
+const undoable = `
+plan: undoable
+policy: {workers: 2, workspace: WORKSPACE}
+env: {CAIRN_TEST_MARK: "MARK"}
+tasks:
+  - {id: edit, uses: shell, run: 'echo more >> kept.txt'}
+  - {id: made, uses: file.write, needs: [edit], with: {path: made/new.txt, text: "new\n"}}
+  - {id: gone, uses: shell, needs: [edit], run: mv gone.txt moved.txt}
+  - {id: named, uses: shell, needs: [made], run: 'echo on >> ../MARK.switch', writes: false, rollback: {run: 'echo off >> ../MARK.switch'}}
+  - {id: last, uses: noop, needs: [named, gone]}
+`
+
+// A rollback that is killed at any record goes on where it was, and leaves the files as they were before the plan.
+func TestRollbackKilledAtEveryRecord(t *testing.T) {
+	prepare := func(t *testing.T) string {
+		dir := folder(t, strings.ReplaceAll(undoable, "WORKSPACE", "here"))
+		for name, text := range map[string]string{"kept.txt": "one\n", "gone.txt": "two\n"} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return dir
+	}
+	dir := prepare(t)
+	before := fingerprint(t, dir)
+	life(t, dir, "")
+	ran := judge(t, dir)
+	if ran.state != "completed" || fingerprint(t, dir) == before {
+		t.Fatalf("it is %s", ran.state)
+	}
+	life(t, dir, "", "CAIRN_TEST_ROLLBACK=all")
+	want := judge(t, dir)
+	if want.state != "abandoned" || fingerprint(t, dir) != before {
+		t.Fatalf("rolled back it is %s, and its files are\n%s", want.state, fingerprint(t, dir))
+	}
+	for n := ran.records + 1; n <= want.records; n++ {
+		for _, when := range []string{"before", "after"} {
+			t.Run(fmt.Sprintf("%s-%d", when, n), func(t *testing.T) {
+				t.Parallel()
+				dir := prepare(t)
+				before := fingerprint(t, dir)
+				life(t, dir, "")
+				life(t, dir, fmt.Sprintf("%s %d", when, n), "CAIRN_TEST_ROLLBACK=all")
+				orphans(t, dir)
+				life(t, dir, "", "CAIRN_TEST_ROLLBACK=all")
+				if got := judge(t, dir); got.hash != want.hash || fingerprint(t, dir) != before {
+					t.Errorf("it comes to %s and the files\n%s", got.state, fingerprint(t, dir))
 				}
 			})
 		}

@@ -96,9 +96,6 @@ func (r *Run) carryOut(ctx context.Context, w Work, rep Reporter, e *lifecycle.E
 	}
 	h := &host{run: r, work: w, rep: rep}
 	call.Host = h
-	if err := h.save(ctx, runner, call); err != nil {
-		return capability.Result{}, err
-	}
 	ctx, stop := h.watch(ctx, w.Spec)
 	defer stop()
 	res, err := r.inPlace(ctx, w, runner, call, e)

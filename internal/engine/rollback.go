@@ -105,27 +105,35 @@ func (r *Run) takeBack(ctx context.Context, w Work, rep Reporter) ([]string, err
 	if err != nil {
 		return nil, err
 	}
-	if len(backup) > 0 {
-		call, runner, err := r.call(ctx, w)
-		if err != nil {
-			return nil, err
-		}
-		k, ok := runner.(capability.Keeper)
-		if !ok {
-			return nil, fault.New(fault.Failed, "%s cannot put back what it kept any more", w.Spec.Uses)
-		}
-		call.Host = &host{run: r, work: w, rep: rep}
-		if call.Dir, err = r.dirOf(ctx, w); err != nil {
-			return nil, err
-		}
-		return []string{"put back what " + w.Spec.Uses + " had kept"}, k.Restore(ctx, call, backup)
-	}
 	ws, err := r.workspace(ctx)
-	if err != nil || ws == nil || tree == nil || tree.Before == tree.After {
+	if err != nil {
 		return nil, err
 	}
-	files, err := ws.Restore(ctx, tree.Before)
-	return []string{"put " + strconv.Itoa(len(files)) + " files back: " + clip(strings.Join(files, ", "))}, err
+	if ws != nil && tree != nil && tree.Before != tree.After {
+		files, err := ws.Restore(ctx, tree.Before)
+		return []string{"put " + strconv.Itoa(len(files)) + " files back: " + clip(strings.Join(files, ", "))}, err
+	}
+	if len(backup) == 0 {
+		return nil, nil
+	}
+	return r.putBack(ctx, w, rep, backup)
+}
+
+// putBack hands a capability what it had kept.
+func (r *Run) putBack(ctx context.Context, w Work, rep Reporter, backup json.RawMessage) ([]string, error) {
+	call, runner, err := r.call(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	k, ok := runner.(capability.Keeper)
+	if !ok {
+		return nil, fault.New(fault.Failed, "%s cannot put back what it kept any more", w.Spec.Uses)
+	}
+	call.Host = &host{run: r, work: w, rep: rep}
+	if call.Dir, err = r.dirOf(ctx, w); err != nil {
+		return nil, err
+	}
+	return []string{"put back what " + w.Spec.Uses + " had kept"}, k.Restore(ctx, call, backup)
 }
 
 // dirOf is where a task's files are now.

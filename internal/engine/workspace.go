@@ -77,7 +77,7 @@ func (r *Run) inPlace(ctx context.Context, w Work, runner capability.Runner, cal
 		return capability.Result{}, err
 	}
 	if ws == nil || !writes && contract.Repeat == capability.Pure {
-		return runner.Run(ctx, call)
+		return act(ctx, runner, call)
 	}
 	for again := false; ; again = true {
 		res, err := r.once(ctx, w, ws, writes, runner, call, e)
@@ -85,6 +85,16 @@ func (r *Run) inPlace(ctx context.Context, w Work, runner capability.Runner, cal
 			return res, err
 		}
 	}
+}
+
+// act keeps what a call is about to change, where its capability can, and carries it out.
+func act(ctx context.Context, runner capability.Runner, call capability.Call) (capability.Result, error) {
+	if h, ok := call.Host.(*host); ok {
+		if err := h.save(ctx, runner, call); err != nil {
+			return capability.Result{}, err
+		}
+	}
+	return runner.Run(ctx, call)
 }
 
 func (r *Run) once(ctx context.Context, w Work, ws Workspace, writes bool, runner capability.Runner, call capability.Call, e *lifecycle.Ended) (capability.Result, error) {
@@ -96,7 +106,7 @@ func (r *Run) once(ctx context.Context, w Work, ws Workspace, writes bool, runne
 	if rel, err := filepath.Rel(r.engine.Root, call.Dir); err == nil {
 		call.Dir = filepath.Join(place.Dir(), rel)
 	}
-	res, err := runner.Run(ctx, call)
+	res, err := act(ctx, runner, call)
 	if !writes {
 		return res, err
 	}

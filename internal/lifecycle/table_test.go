@@ -106,7 +106,7 @@ var allowed = map[string]string{
 	"group":     steering,
 	"blocked":   steering,
 	"completed": "rollback.asked artifact.put artifact.expired",
-	"undoing":   "task.undone plan.left plan.resumed plan.cancelled artifact.put artifact.expired",
+	"undoing":   "task.undone task.spawned task.saved plan.left plan.resumed plan.cancelled artifact.put artifact.expired",
 	"failed":    "plan.retried rollback.asked artifact.put artifact.expired",
 	"abandoned": "artifact.put artifact.expired",
 }

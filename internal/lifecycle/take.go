@@ -165,7 +165,7 @@ func (s *State) task(i int32, f Fact) error {
 			return nil
 		}
 	case *Spawned, *Saved:
-		if here {
+		if here || s.undo != nil && s.undo.now == i {
 			return nil
 		}
 	case *Ended:

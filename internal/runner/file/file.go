@@ -31,7 +31,7 @@ const (
 func All() []capability.Entry {
 	return []capability.Entry{
 		{Contract: ReadContract(), Runner: capability.RunnerFunc(Read)},
-		{Contract: WriteContract(), Runner: capability.RunnerFunc(Write)},
+		{Contract: WriteContract(), Runner: Writer{}},
 		{Contract: PatchContract(), Runner: Patcher{}},
 	}
 }
