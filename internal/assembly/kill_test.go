@@ -30,6 +30,10 @@ import (
 
 // The tests re-execute this binary: as the supervisor of children, and as an engine that a test kills.
 func TestMain(m *testing.M) {
+	// Under the race detector every process would sleep a second before it ends.
+	if err := os.Setenv("GORACE", "atexit_sleep_ms=0"); err != nil {
+		panic(err)
+	}
 	if len(os.Args) > 1 && os.Args[1] == process.SupervisorArg {
 		os.Exit(process.Supervise())
 	}
