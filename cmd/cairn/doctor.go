@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -22,16 +21,19 @@ import (
 )
 
 // examine looks at what this machine and this home offer. It changes nothing: a home that is not there is not made.
-func examine(ctx context.Context, home, root string) []cli.Finding {
+func examine(ctx context.Context, s cli.Site) []cli.Finding {
+	home, root := s.Home, s.Root
 	out := []cli.Finding{
 		{What: "version", OK: true, Says: strings.TrimPrefix(version().String(), "cairn ")},
 		{What: "project", OK: true, Says: root},
 		writable(home),
-		tool(ctx, "git", "git", "--version"),
+		git(ctx),
 	}
 	out = append(out, tries(ctx, root)...)
+	out = append(out, protections()...)
+	out = append(out, secrets(s))
 	if _, err := os.Stat(filepath.Join(home, "cairn.db")); err == nil {
-		out = append(out, keeps(ctx, home, root)...)
+		out = append(out, keeps(ctx, s)...)
 	}
 	return append(out, disk(root))
 }
@@ -62,16 +64,6 @@ func writable(home string) cli.Finding {
 	return f
 }
 
-// tool asks a program for its version. Nothing of ours needs it; plans may.
-func tool(ctx context.Context, what, name string, args ...string) cli.Finding {
-	b, err := exec.CommandContext(ctx, name, args...).Output()
-	if err != nil {
-		return cli.Finding{What: what, OK: true, Says: "not found; only plans that use it need it"}
-	}
-	line, _, _ := strings.Cut(string(b), "\n")
-	return cli.Finding{What: what, OK: true, Says: strings.TrimSpace(line)}
-}
-
 // tries runs a command as a task would, which takes the shell and the supervisor.
 func tries(ctx context.Context, root string) []cli.Finding {
 	caps, err := assembly.Capabilities("")
@@ -96,8 +88,9 @@ func tries(ctx context.Context, root string) []cli.Finding {
 }
 
 // keeps opens the home and looks at the store and the key.
-func keeps(ctx context.Context, home, root string) []cli.Finding {
-	h, err := assembly.Open(ctx, assembly.Options{Home: home, Root: root, Version: version().Number})
+func keeps(ctx context.Context, s cli.Site) []cli.Finding {
+	home := s.Home
+	h, err := assembly.Open(ctx, options(s, version()))
 	if err != nil {
 		return []cli.Finding{{What: "store", Says: err.Error(), Remedy: fault.HintOf(err)}}
 	}

@@ -7,6 +7,8 @@ import (
 	"github.com/cairn-plan/cairn/internal/door/cli"
 	"github.com/cairn-plan/cairn/internal/driver/local"
 	"github.com/cairn-plan/cairn/internal/engine"
+	"github.com/cairn-plan/cairn/internal/plan"
+	"github.com/cairn-plan/cairn/internal/secret"
 )
 
 // parts hands the command line what it works on. Nothing is opened before a command asks for it.
@@ -15,14 +17,27 @@ func parts(hard <-chan struct{}) cli.Parts {
 	return cli.Parts{
 		Version: v,
 		Hard:    hard,
-		Open: func(ctx context.Context, home, root string) (*cli.House, error) {
-			return open(ctx, assembly.Options{Home: home, Root: root, Version: v.Number})
+		Open: func(ctx context.Context, s cli.Site) (*cli.House, error) {
+			return open(ctx, options(s, v))
 		},
 		Catalogue: func(home string) (cli.Capabilities, error) { return assembly.Capabilities(home) },
 		Examine:   examine,
 
 		AddManifest: assembly.AddManifest,
 	}
+}
+
+func options(s cli.Site, v cli.Version) assembly.Options {
+	return assembly.Options{Home: s.Home, Root: s.Root, Version: v.Number, Secrets: sources(s.Secrets)}
+}
+
+// sources are where the settings say that secrets come from.
+func sources(from map[string]cli.Secret) secret.Config {
+	c := secret.Config{}
+	for name, s := range from {
+		c[name] = secret.Source(s)
+	}
+	return c
 }
 
 func open(ctx context.Context, o assembly.Options) (*cli.House, error) {
@@ -36,10 +51,22 @@ func open(ctx context.Context, o assembly.Options) (*cli.House, error) {
 		Sealing: h.Sealing,
 		Driver:  driver,
 		Audit:   h.Audit,
-		Close:   h.Close,
+		Apply: func(ctx context.Context, plan string) (cli.Applied, error) {
+			got, err := h.Apply(ctx, plan)
+			return cli.Applied(got), err
+		},
+		DryRun: func(ctx context.Context, p *plan.Plan) ([]cli.Step, error) {
+			shown, err := h.DryRun(ctx, p)
+			steps := make([]cli.Step, len(shown))
+			for i, s := range shown {
+				steps[i] = cli.Step(s)
+			}
+			return steps, err
+		},
+		Close: h.Close,
 	}, nil
 }
 
 func driver(d cli.Drive) engine.Driver {
-	return &local.Driver{Workers: d.Workers, Yes: d.Yes, Until: d.Until, Hard: d.Hard, Watch: d.Watch}
+	return &local.Driver{Workers: d.Workers, Yes: d.Yes, Until: d.Until, Hard: d.Hard, Watch: d.Watch, Begin: d.Begin}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cairn-plan/cairn/internal/fault"
 	"github.com/cairn-plan/cairn/internal/plan"
+	"github.com/cairn-plan/cairn/internal/view"
 )
 
 type checkOptions struct {
@@ -48,6 +49,7 @@ type checked struct {
 	Tasks  int         `json:"tasks"`
 	OK     bool        `json:"ok"`
 	Faults plan.Faults `json:"faults"`
+	Risks  []view.Risk `json:"risks"` // what cannot be taken back; it is no fault
 }
 
 // runCheck looks at every file before it fails for any.
@@ -62,15 +64,19 @@ func runCheck(ctx context.Context, caps plan.Catalogue, o checkOptions, out Out)
 		if err != nil {
 			return err
 		}
-		c := checked{File: name, OK: r.err() == nil, Faults: append(plan.Faults{}, r.faults...)}
+		c := checked{File: name, OK: r.err() == nil, Faults: append(plan.Faults{}, r.faults...), Risks: []view.Risk{}}
 		if r.plan != nil {
 			c.Plan, c.Tasks = r.plan.Name, len(r.plan.Tasks)
+			c.Risks = append(c.Risks, view.Risks(r.plan)...)
 		}
 		if all = append(all, c); !c.OK {
 			wrong++
 		}
 		if !out.JSON {
 			if err := r.tell(out, out.Color); err != nil {
+				return err
+			}
+			if err := view.RiskLines(out, name, c.Risks, out.Color); err != nil {
 				return err
 			}
 			if c.OK {

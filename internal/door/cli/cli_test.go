@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cairn-plan/cairn/internal/capability"
 	"github.com/cairn-plan/cairn/internal/fault"
@@ -63,7 +64,7 @@ func TestErrorsWithoutACode(t *testing.T) {
 }
 
 func TestDoctorTellsEveryFinding(t *testing.T) {
-	parts := Parts{Examine: func(context.Context, string, string) []Finding {
+	parts := Parts{Examine: func(context.Context, Site) []Finding {
 		return []Finding{{What: "shell", OK: true, Says: "runs"}, {What: "home", Says: "is no folder", Remedy: "move it away"}}
 	}}
 	code, out, _ := call(t, parts, "doctor")
@@ -123,6 +124,7 @@ func entry(t *testing.T, kind journal.Kind, task, actor string, body any) journa
 }
 
 func TestLines(t *testing.T) {
+	noon := time.Date(2026, 1, 2, 12, 0, 0, 0, time.Local)
 	for _, c := range []struct {
 		kind journal.Kind
 		body any
@@ -131,21 +133,29 @@ func TestLines(t *testing.T) {
 		{lifecycle.TaskJudged, lifecycle.Judged{Accepted: true, Why: "fine"}, "judged       t  by person:ann  fine"},
 		{lifecycle.PlanRetried, lifecycle.Reason{Why: "again"}, "plan retried  t  again"},
 		{lifecycle.TaskReopened, map[string]any{"by": "b", "execution": 2}, "again        t  led back by b"},
-		{lifecycle.TaskRetried, map[string]any{"at": "noon", "retry": 1}, "retries      t  at noon"},
+		{lifecycle.TaskRetried, map[string]any{"at": noon, "retry": 1}, "retries      t  at 12:00:00"},
 		{lifecycle.TaskEnded, lifecycle.Ended{Outcome: lifecycle.Failed, Error: "a\x1b[31mb\nc"}, "failed       t  by person:ann    a [31mb c"},
+		{lifecycle.TaskSettled, map[string]any{"status": "failed", "routed": []string{"u", "v"}}, "routed       t  to u, v"},
+		{lifecycle.RollbackAsked, lifecycle.Asked{Why: "oops"}, "rollback     t  by person:ann  oops"},
+		{lifecycle.TaskUndoing, struct{}{}, "undoing      t"},
+		{lifecycle.TaskUndone, lifecycle.Undone{How: []string{"put back", "ran it"}}, "undone       t  put back; ran it"},
+		{lifecycle.TaskUndone, lifecycle.Undone{Error: "no disk"}, "not undone   t  no disk"},
+		{lifecycle.RollbackEnded, map[string]any{"undone": 2, "left": 0}, "rolled back  t  2 tasks undone"},
+		{lifecycle.RollbackEnded, map[string]any{"undone": 1, "left": 3}, "stopped      t  1 task undone, 3 tasks left"},
+		{lifecycle.PlanLeft, lifecycle.Reason{}, ""},
 		{lifecycle.TaskSpawned, lifecycle.Spawned{}, ""},
 		{lifecycle.TaskEnded, "no object", ""},
 		{lifecycle.TaskStarted, "no object", ""},
 	} {
 		var b bytes.Buffer
-		writeLine(&b, entry(t, c.kind, "t", "person:ann", c.body))
+		newLines().write(&b, entry(t, c.kind, "t", "person:ann", c.body))
 		_, got, _ := strings.Cut(strings.TrimSuffix(b.String(), "\n"), "  ")
 		if got != c.want {
 			t.Errorf("%s: %q, not %q", c.kind, got, c.want)
 		}
 	}
 	var b bytes.Buffer
-	writeLine(&b, journal.Entry{Bytes: []byte("damage")})
+	newLines().write(&b, journal.Entry{Bytes: []byte("damage")})
 	writeLogLine(&b, journal.Entry{Plan: "p", Seq: 3, Bytes: []byte("damage")})
 	if !strings.Contains(b.String(), "record p#3 is not in the journal's format") {
 		t.Error("a damaged record is not told: ", b.String())
@@ -221,3 +231,18 @@ func (endless) Read(b []byte) (int, error) { return len(b), nil }
 type broke struct{}
 
 func (broke) Read([]byte) (int, error) { return 0, errors.New("broken pipe") }
+
+// A failure is told once, though the law settles it in a record of its own; one without an attempt is told by that.
+func TestAFailureIsToldOnce(t *testing.T) {
+	var b bytes.Buffer
+	l := newLines()
+	settled := map[string]any{"status": "failed", "why": "no luck"}
+	l.write(&b, entry(t, lifecycle.TaskEnded, "t", lifecycle.Engine, lifecycle.Ended{Outcome: lifecycle.Failed, Error: "no luck"}))
+	l.write(&b, entry(t, lifecycle.TaskSettled, "t", lifecycle.Engine, settled))
+	l.write(&b, entry(t, lifecycle.TaskSettled, "group", lifecycle.Engine, settled))
+	l.write(&b, entry(t, lifecycle.TaskStarted, "t", lifecycle.Engine, struct{}{}))
+	l.write(&b, entry(t, lifecycle.TaskSettled, "t", lifecycle.Engine, settled))
+	if n := strings.Count(b.String(), "failed"); n != 3 {
+		t.Errorf("%d failures are told of 3:\n%s", n, b.String())
+	}
+}

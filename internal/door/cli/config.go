@@ -21,10 +21,11 @@ type config struct {
 	home    string // relative to the project
 	workers int
 	actor   string
+	secrets map[string]Secret
 }
 
 // configKeys are all there are; an unknown one is refused, or a slip of the hand would change nothing in silence.
-var configKeys = []string{"home", "workers", "actor"}
+var configKeys = []string{"home", "workers", "actor", "secrets"}
 
 func readConfig(path string) (c config, err error) {
 	b, err := os.ReadFile(path)
@@ -61,6 +62,9 @@ func (c *config) set(path string, key, value *yaml.Node) error {
 			remedy = "did you mean " + near + "?"
 		}
 		return fault.New(fault.Invalid, "%s:%d: there is no setting %q", path, key.Line, key.Value).Remedy("%s", remedy)
+	}
+	if key.Value == "secrets" {
+		return c.setSecrets(path, value)
 	}
 	if value.Kind != yaml.ScalarNode || value.Value == "" {
 		return fault.New(fault.Invalid, "%s:%d: %s wants one value", path, value.Line, key.Value).Remedy("write %s: VALUE", key.Value)

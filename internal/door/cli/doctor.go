@@ -19,7 +19,7 @@ func (a *app) doctorCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return runDoctor(a.parts.Examine(c.Context(), p.home, p.root), a.out())
+			return runDoctor(a.parts.Examine(c.Context(), p.site()), a.out())
 		},
 	}
 }
@@ -39,8 +39,11 @@ func runDoctor(findings []Finding, out Out) error {
 	} else {
 		for _, f := range findings {
 			mark := "ok "
-			if !f.OK {
+			switch {
+			case !f.OK:
 				mark = "BAD"
+			case f.Lacks:
+				mark = "no "
 			}
 			fmt.Fprintf(out, "%s  %-12s %s\n", mark, f.What, f.Says)
 			if f.Remedy != "" {

@@ -141,6 +141,9 @@ func sums(st *lifecycle.State) string {
 	if row.Failed > 0 {
 		s += fmt.Sprintf(", %d failed", row.Failed)
 	}
+	if row.Routed > 0 {
+		s += fmt.Sprintf(", %d failed and routed", row.Routed)
+	}
 	if n := len(row.Waiting); n > 0 {
 		s += fmt.Sprintf(", %d waiting for a person", n)
 	}

@@ -28,7 +28,7 @@ func (a *app) follower(ctx context.Context, h *House, name string) (follower, er
 	case a.json:
 		return newPrinter(a.out(), a.io.Err, writeRecord), nil
 	case !live:
-		return newPrinter(a.out(), a.io.Err, writeLine), nil
+		return newPrinter(a.out(), a.io.Err, newLines().write), nil
 	}
 	fold, times, err := folded(ctx, h, name)
 	if err != nil {

@@ -76,7 +76,7 @@ Everywhere:
   --home DIR  the folder that keeps journals and artifacts; also CAIRN_HOME, or home: in cairn.yaml
   --json      print JSON: plans in the plan language, lists as arrays, streams as lines, errors too
 
-Settings: cairn.yaml in the project (home, workers, actor), then CAIRN_HOME, CAIRN_WORKERS and CAIRN_ACTOR, then flags.
+Settings: cairn.yaml in the project (home, workers, actor, secrets), then CAIRN_HOME, CAIRN_WORKERS and CAIRN_ACTOR, then flags.
 `)
 }
 

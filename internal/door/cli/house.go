@@ -20,11 +20,26 @@ import (
 type Parts struct {
 	Version   Version
 	Hard      <-chan struct{} // closed by the second signal: cut off even what must not run twice
-	Open      func(ctx context.Context, home, root string) (*House, error)
+	Open      func(ctx context.Context, s Site) (*House, error)
 	Catalogue func(home string) (Capabilities, error) // makes no home
-	Examine   func(ctx context.Context, home, root string) []Finding
+	Examine   func(ctx context.Context, s Site) []Finding
 	// AddManifest checks a manifest and puts it into the home.
 	AddManifest func(home, file string, text []byte) (capability.Contract, error)
+}
+
+// Site is where a house stands, and what the settings say of it.
+type Site struct {
+	Home    string
+	Root    string
+	Secrets map[string]Secret // by name
+}
+
+// Secret is where the value of a secret is found: one of a variable, a file and a command.
+type Secret struct {
+	Env     string
+	File    string
+	Command []string
+	Timeout string // of the command
 }
 
 // Capabilities is the catalogue of what can be called.
@@ -41,6 +56,8 @@ type House struct {
 	Sealing func(ctx context.Context) error // every second until ctx ends
 	Driver  func(Drive) engine.Driver
 	Audit   func() (audit.Home, error)
+	Apply   func(ctx context.Context, plan string) (Applied, error)
+	DryRun  func(ctx context.Context, p *plan.Plan) ([]Step, error)
 	Close   func() error
 }
 
@@ -51,12 +68,14 @@ type Drive struct {
 	Until   string
 	Hard    <-chan struct{}
 	Watch   func([]journal.Entry)
+	Begin   func(ctx context.Context, r *engine.Run) ([]engine.Work, error) // nil: the run goes on
 }
 
 // Finding is one thing that doctor looked at.
 type Finding struct {
 	What   string `json:"what"`
 	OK     bool   `json:"ok"`
+	Lacks  bool   `json:"lacks,omitempty"` // it is not there, and plans run all the same
 	Says   string `json:"says"`
 	Remedy string `json:"remedy,omitempty"`
 }
@@ -75,7 +94,7 @@ func (a *app) at() (place, error) {
 
 // open opens the home, making it when it is not there.
 func (a *app) open(ctx context.Context, p place) (*House, error) {
-	return a.parts.Open(ctx, p.home, p.root)
+	return a.parts.Open(ctx, p.site())
 }
 
 // within runs f in a home that is there already: a command that only reads makes none.

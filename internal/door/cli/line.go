@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/cairn-plan/cairn/internal/journal"
@@ -16,15 +17,23 @@ import (
 // event is what a line tells of a record: a word, whom it concerns, and the rest.
 type event struct{ word, rest string }
 
-// writeLine tells a record on one line if it is a start, an end or a wait; the rest is in the journal.
-func writeLine(w io.Writer, e journal.Entry) {
+// lines tells records on one line each, if they are a start, an end or a wait; the rest is in the journal. It remembers
+// whose failure was told, which the law settles in a record of its own.
+type lines struct{ failed map[string]bool }
+
+func newLines() *lines { return &lines{failed: map[string]bool{}} }
+
+func (l *lines) write(w io.Writer, e journal.Entry) {
 	r, err := journal.Decode(e)
 	if err != nil {
 		return
 	}
 	ev, ok := eventOf(r)
-	if !ok {
+	switch {
+	case !ok, ev.word == failedWord && r.Kind == lifecycle.TaskSettled && l.failed[r.Task]:
 		return
+	case r.Task != "":
+		l.failed[r.Task] = ev.word == failedWord
 	}
 	line := fmt.Sprintf("%s  %-11s  %s  %s", view.Time(r.Time.Local()), ev.word, cmp.Or(r.Task, r.Plan), oneLine(ev.rest))
 	fmt.Fprintln(w, strings.TrimRight(line, " "))
@@ -49,6 +58,13 @@ func eventOf(r journal.Record) (event, bool) {
 		word := map[journal.Kind]string{lifecycle.PlanPaused: "plan paused", lifecycle.PlanCancelled: "plan cancelled",
 			lifecycle.PlanRetried: "plan retried"}[r.Kind]
 		return event{word, b.Why}, word != ""
+	case *lifecycle.Asked:
+		return event{"rollback", by(r) + b.Why}, true
+	case *lifecycle.Undone:
+		if b.Error != "" {
+			return event{"not undone", b.Error}, true
+		}
+		return event{"undone", strings.Join(b.How, "; ")}, true
 	case *lifecycle.Ended:
 		return endedEvent(r, b), true
 	case *lifecycle.Interrupted:
@@ -69,23 +85,32 @@ func endedEvent(r journal.Record, b *lifecycle.Ended) event {
 	if r.Actor != lifecycle.Engine {
 		rest = by(r)
 	}
+	if b.Tree != nil && b.Tree.Files > 0 {
+		rest += "  changed " + count(b.Tree.Files, "file")
+	}
 	if b.Outcome == lifecycle.Succeeded {
 		return event{"completed", rest}
 	}
-	return event{"failed", rest + "  " + b.Error}
+	return event{failedWord, rest + "  " + b.Error}
 }
+
+// failedWord tells a failure.
+const failedWord = string(lifecycle.FailedTask)
 
 func by(r journal.Record) string { return "by " + r.Actor + "  " }
 
 // derivedEvent reads what the bodies of derived records have in common.
 func derivedEvent(r journal.Record) (event, bool) {
 	var b struct {
-		For    string `json:"for"`
-		Why    string `json:"why"`
-		At     string `json:"at"`
-		By     string `json:"by"`
-		Status string `json:"status"`
-		State  string `json:"state"`
+		For    string    `json:"for"`
+		Why    string    `json:"why"`
+		At     time.Time `json:"at"`
+		By     string    `json:"by"`
+		Status string    `json:"status"`
+		State  string    `json:"state"`
+		Routed []string  `json:"routed"`
+		Undone int       `json:"undone"`
+		Left   int       `json:"left"`
 	}
 	if len(r.Body) > 0 && json.Unmarshal(r.Body, &b) != nil {
 		return event{}, false
@@ -104,12 +129,22 @@ func derivedEvent(r journal.Record) (event, bool) {
 	case lifecycle.GateOpened:
 		return event{"waits", "for a decision"}, true
 	case lifecycle.TaskRetried:
-		return event{"retries", "at " + b.At}, true
+		return event{"retries", "at " + view.Time(b.At.Local())}, true
 	case lifecycle.TaskRecovering:
 		return event{"recovers", "by " + b.By}, true
 	case lifecycle.TaskReopened:
 		return event{"again", "led back by " + b.By}, true
+	case lifecycle.TaskUndoing:
+		return event{"undoing", ""}, true
+	case lifecycle.RollbackEnded:
+		if b.Left > 0 {
+			return event{"stopped", count(b.Undone, "task") + " undone, " + count(b.Left, "task") + " left"}, true
+		}
+		return event{"rolled back", count(b.Undone, "task") + " undone"}, true
 	case lifecycle.TaskSettled:
+		if len(b.Routed) > 0 {
+			return event{"routed", "to " + strings.Join(b.Routed, ", ")}, true
+		}
 		return event{b.Status, b.Why}, true
 	}
 	return event{}, false

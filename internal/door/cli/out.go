@@ -39,6 +39,9 @@ func (a *app) drawsLive() (*os.File, bool) {
 	return f, speaksANSI(f)
 }
 
+// terminal reports whether a person reads at once what is printed.
+func (o Out) terminal() bool { return o.Width > 0 }
+
 // print writes a value as indented JSON.
 func (o Out) print(v any) error {
 	e := json.NewEncoder(o)

@@ -21,7 +21,11 @@ type place struct {
 	home    string
 	actor   string // person:NAME
 	workers int    // 0: as the plan says
+	secrets map[string]Secret
 }
+
+// site is what main needs to know of a place.
+func (p place) site() Site { return Site{Home: p.home, Root: p.root, Secrets: p.secrets} }
 
 // locate finds the project upwards from dir and reads its settings.
 func locate(dir, homeFlag string, env func(string) string) (place, error) {
@@ -30,7 +34,7 @@ func locate(dir, homeFlag string, env func(string) string) (place, error) {
 	if err != nil {
 		return place{}, err
 	}
-	p := place{root: root, home: filepath.Join(root, homeName), workers: c.workers}
+	p := place{root: root, home: filepath.Join(root, homeName), workers: c.workers, secrets: c.secrets}
 	if c.home != "" {
 		p.home = under(root, c.home)
 	}

@@ -46,6 +46,9 @@ func (a *app) goOn(ctx context.Context, h *House, p place, name string, o runOpt
 	if err != nil {
 		return err
 	}
+	if st.Undoing() {
+		return a.rollback(ctx, h, p, name, rollbackOptions{})
+	}
 	switch st.Phase {
 	case lifecycle.PlanCompleted:
 		if a.json {

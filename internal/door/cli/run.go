@@ -18,6 +18,7 @@ type runOptions struct {
 	yes     bool
 	until   string
 	workers int
+	dry     bool
 }
 
 func (o *runOptions) addFlags(c *cobra.Command, a *app) {
@@ -38,9 +39,9 @@ func (o runOptions) check() error {
 func (a *app) runCommand() *cobra.Command {
 	var o runOptions
 	c := &cobra.Command{
-		Use:     "run FILE|PLAN [--yes] [--until TASK] [--workers N] [--plain]",
+		Use:     "run FILE|PLAN [--dry-run] [--yes] [--until TASK] [--workers N] [--plain]",
 		Short:   "carry out a plan file, or go on with a plan",
-		Example: "  cairn run examples/first.yaml\n  cairn run release.yaml --until test\n  cairn run - --json < plan.yaml",
+		Example: "  cairn run examples/first.yaml\n  cairn run release.yaml --dry-run\n  cairn run release.yaml --until test\n  cairn run - --json < plan.yaml",
 		Args:    takes(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := o.check(); err != nil {
@@ -56,6 +57,9 @@ func (a *app) runCommand() *cobra.Command {
 				return err
 			case isPlan:
 				return a.within(c.Context(), func(p place, h *House) error {
+					if o.dry {
+						return a.dryRunPlan(c.Context(), h, plan)
+					}
 					return a.goOn(c.Context(), h, p, plan, o)
 				})
 			}
@@ -63,6 +67,7 @@ func (a *app) runCommand() *cobra.Command {
 		},
 	}
 	o.addFlags(c, a)
+	c.Flags().BoolVar(&o.dry, "dry-run", false, "show what would be done, and do nothing")
 	return c
 }
 
@@ -107,6 +112,9 @@ func (a *app) runFile(ctx context.Context, p place, name string, o runOptions) e
 	}
 	if err := r.err(); err != nil {
 		return err
+	}
+	if o.dry {
+		return a.dryRunFile(ctx, p, r)
 	}
 	h, err := a.open(ctx, p)
 	if err != nil {

@@ -13,27 +13,33 @@ import (
 )
 
 type showOptions struct {
-	plan string
-	task string
+	plan        string
+	task        string
+	checkpoints bool
 }
 
 func (a *app) showCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:               "show PLAN [TASK]",
+	var o showOptions
+	c := &cobra.Command{
+		Use:               "show PLAN [TASK] [--checkpoints]",
 		Short:             "show a plan, or one task, and where it stands",
-		Example:           "  cairn show first\n  cairn show first report\n  cairn show first --json",
+		Example:           "  cairn show first\n  cairn show first report\n  cairn show first --json\n  cairn show first --checkpoints",
 		Args:              takes(1, 2),
 		ValidArgsFunction: a.completePlan,
 		RunE: func(c *cobra.Command, args []string) error {
-			o := showOptions{plan: args[0]}
-			if len(args) == 2 {
+			if o.plan = args[0]; len(args) == 2 {
 				o.task = args[1]
 			}
 			return a.within(c.Context(), func(_ place, h *House) error {
+				if o.checkpoints {
+					return runCheckpoints(c.Context(), h.Engine, o.plan, a.out())
+				}
 				return runShow(c.Context(), h.Engine, o, a.out())
 			})
 		},
 	}
+	c.Flags().BoolVar(&o.checkpoints, "checkpoints", false, "list the points that it can go back to")
+	return c
 }
 
 func runShow(ctx context.Context, e *engine.Engine, o showOptions, out Out) error {
