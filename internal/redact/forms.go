@@ -21,9 +21,14 @@ const (
 // forms gives the texts under which a value is met: as it is, and as programs encode it.
 func forms(value string) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for _, make := range []func(string) []string{plainForms, base64Forms, hexForms, urlForms, quotedForms} {
-			for _, form := range make(value) {
-				if len(form) >= Shortest && !yield(form) {
+		seen := map[string]bool{} // most values have no letter that needs encoding
+		for _, encode := range []func(string) []string{plainForms, base64Forms, hexForms, urlForms, quotedForms} {
+			for _, form := range encode(value) {
+				if len(form) < Shortest || seen[form] {
+					continue
+				}
+				seen[form] = true
+				if !yield(form) {
 					return
 				}
 			}

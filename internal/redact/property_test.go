@@ -127,9 +127,9 @@ func TestBase64InsideLongerText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := rapid.StringMatching(`[a-z][a-zA-Z0-9!/+ ]{8,40}`).Draw(t, "value")
 		before, after := rapid.SliceOfN(rapid.Byte(), 0, 20).Draw(t, "before"), rapid.SliceOfN(rapid.Byte(), 0, 20).Draw(t, "after")
-		whole := slices.Concat(before, []byte(v), after)
+		r, whole := New(map[string]string{"V": v}), slices.Concat(before, []byte(v), after)
 		for _, enc := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding} {
-			if got := New(map[string]string{"V": v}).String(enc.EncodeToString(whole)); !strings.Contains(got, "[secret V]") {
+			if got := r.String(enc.EncodeToString(whole)); !strings.Contains(got, "[secret V]") {
 				t.Fatalf("%q in %q became %q", v, whole, got)
 			}
 		}

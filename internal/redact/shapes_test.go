@@ -118,10 +118,12 @@ func TestShapes(t *testing.T) {
 	}
 }
 
+var shapesOnly = New(nil)
+
 // agree compares what String makes of text, what it makes of the result, and what a Writer makes of single bytes.
 func agree(t *testing.T, text, want string) {
 	t.Helper()
-	r := New(nil)
+	r := shapesOnly
 	got := r.String(text)
 	if got != want {
 		t.Errorf("%q\nbecame %q\nnot    %q", text, got, want)

@@ -111,21 +111,21 @@ func (t *trie) inherit(n, from int32) {
 func (t *trie) build() *automaton {
 	order := t.link()
 	a := &automaton{states: make([]state, len(order)), hits: t.hits}
-	id, last := make([]uint32, len(order)), uint32(0)
-	number := func(row, shallow bool) uint32 {
-		for _, n := range order {
-			if t.hasRow(n) == row && (t.nodes[n].depth < reach) == shallow {
-				id[n] = last
-				last++
-			}
-		}
-		return last
+	id := make([]uint32, len(order))
+	var next [5]uint32 // by class, where its numbers begin; one after the other
+	for _, n := range order {
+		next[t.class(n)+1]++
 	}
-	a.root = number(true, false)
-	a.first = number(true, true)
-	a.shallow = number(false, true) - a.root
-	number(false, false)
-	a.rows, a.tails = make([]uint32, 256*int(a.first)), make([]tail, last-a.first)
+	for class := range 4 {
+		next[class+1] += next[class]
+	}
+	a.root, a.first, a.shallow = next[1], next[2], next[3]-next[1]
+	for _, n := range order {
+		class := t.class(n)
+		id[n] = next[class]
+		next[class]++
+	}
+	a.rows, a.tails = make([]uint32, 256*int(a.first)), make([]tail, len(order)-int(a.first))
 	for _, n := range order {
 		open := uint32(t.nodes[n].depth)
 		if t.nodes[n].child == 0 {
@@ -138,10 +138,19 @@ func (t *trie) build() *automaton {
 	return a
 }
 
-// hasRow reports whether a node gets a row of its own.
-func (t *trie) hasRow(n int32) bool {
-	child := t.nodes[n].child
-	return t.nodes[n].depth <= 1 || child != 0 && t.nodes[child].sibling != 0
+// class tells in which order states are numbered: deep rows, shallow rows, shallow tails, deep tails.
+func (t *trie) class(n int32) int {
+	at := &t.nodes[n]
+	row, shallow := at.depth <= 1 || at.child != 0 && t.nodes[at.child].sibling != 0, at.depth < reach
+	switch {
+	case row && !shallow:
+		return 0
+	case row:
+		return 1
+	case shallow:
+		return 2
+	}
+	return 3
 }
 
 // lay sets one state, after those it falls back on.
@@ -162,15 +171,28 @@ func (a *automaton) lay(t *trie, n int32, id []uint32) {
 		return
 	}
 	row := a.rows[self<<8:][:256]
-	for c := range row {
-		if n == 0 {
+	if n == 0 {
+		for c := range row {
 			row[c] = self
-		} else {
-			row[c] = a.step(id[at.fail], byte(c))
 		}
+	} else {
+		a.fallBack(row, id[at.fail])
 	}
 	for child := at.child; child != 0; child = t.nodes[child].sibling {
 		row[t.nodes[child].char] = target(child)
+	}
+}
+
+// fallBack fills a row with the successors of the state it falls back on.
+func (a *automaton) fallBack(row []uint32, to uint32) {
+	if to < a.first {
+		copy(row, a.rows[to<<8:][:256])
+		return
+	}
+	t := a.tails[to-a.first]
+	a.fallBack(row, t.fail)
+	if t.next != none {
+		row[t.char] = t.next
 	}
 }
 
