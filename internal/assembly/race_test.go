@@ -1,0 +1,5 @@
+//go:build race
+
+package assembly_test
+
+const underRace = true
