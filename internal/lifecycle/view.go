@@ -19,8 +19,7 @@ type Task struct {
 	Blocked   string // the failed task that it waits for in vain
 	Dormant   bool   // runs only if something routes to it
 	Group     bool
-	Routed    bool // it failed, and that led to another task
-	Item      int  // number among the instances of an each
+	Item      int // number among the instances of an each
 	Items     digest.ID
 	Execution int
 	Attempt   int
@@ -57,7 +56,7 @@ func (s *State) Resolve(scope, id string) (Task, bool) {
 
 func (s *State) view(i int32) Task {
 	n := &s.nodes[i]
-	t := Task{ID: n.id, Spec: n.spec, Status: n.status, Wait: n.wait, Dormant: n.dormant && !n.activated, Group: s.isGroup(n), Routed: n.routed && n.status == FailedTask,
+	t := Task{ID: n.id, Spec: n.spec, Status: n.status, Wait: n.wait, Dormant: n.dormant && !n.activated, Group: s.isGroup(n),
 		Item: int(n.item), Items: n.items, Execution: int(n.execution), Attempt: int(n.attempt), Retries: int(n.retries),
 		Due: n.due, Result: n.result}
 	if n.lastFail != nil {

@@ -8,6 +8,8 @@ import (
 
 // counts sums tasks up. Groups are not counted: what they hold is.
 type counts struct {
+	st *lifecycle.State
+
 	total, completed, skipped, failed, routed, running, people, waiting, ready, pending, blocked, abandoned, undone int
 }
 
@@ -19,7 +21,7 @@ func (c *counts) add(t lifecycle.Task) {
 	case lifecycle.Skipped:
 		c.skipped++
 	case lifecycle.FailedTask:
-		if t.Routed {
+		if routed(c.st, t) {
 			c.routed++
 		} else {
 			c.failed++

@@ -88,6 +88,19 @@ func beside(st *lifecycle.State, t lifecycle.Task, ids []string) []string {
 	return out
 }
 
+// routed reports whether a task failed and that led to another: one of those that wait for its failure was woken.
+func routed(st *lifecycle.State, t lifecycle.Task) bool {
+	if t.Status != lifecycle.FailedTask || t.Spec.Next == nil {
+		return false
+	}
+	for _, id := range beside(st, t, t.Spec.Next.Failure) {
+		if to, ok := st.Task(id); ok && !to.Dormant {
+			return true
+		}
+	}
+	return false
+}
+
 // routers lists what may lead to a task, and when.
 func routers(st *lifecycle.State, task string) []string {
 	var out []string

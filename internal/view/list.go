@@ -40,7 +40,7 @@ func RowOf(st *lifecycle.State, head journal.Head, last time.Time) Row {
 		switch {
 		case done(t.Status):
 			r.Done++
-		case t.Routed:
+		case routed(st, t):
 			r.Routed++
 		case t.Status == lifecycle.FailedTask:
 			r.Failed++

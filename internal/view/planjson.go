@@ -27,7 +27,7 @@ func PlanJSON(st *lifecycle.State) ([]byte, error) {
 	specs := map[*plan.Task]source.Node{}
 	pairUp(st.Plan.Tasks, root, specs)
 	tasks := source.Node{Kind: source.List}
-	var sum counts
+	sum := counts{st: st}
 	for t := range st.Tasks() {
 		if !t.Group {
 			sum.add(t)

@@ -74,7 +74,7 @@ type tree struct {
 
 // grow lays the tasks out in order and counts what groups hold.
 func grow(st *lifecycle.State) *tree {
-	tr := &tree{all: make([]leaf, 0, st.Len())}
+	tr := &tree{all: make([]leaf, 0, st.Len()), sum: counts{st: st}}
 	var path []int32 // place of the last task at each depth
 	for t := range st.Tasks() {
 		l := leaf{t: t, parent: -1}
@@ -208,7 +208,7 @@ func (tr *tree) front(open []int32, away []int, far int) int {
 
 // rest counts what is neither shown nor part of a bar.
 func (tr *tree) rest() string {
-	var c counts
+	c := counts{st: tr.sum.st}
 	for i := range tr.all {
 		if l := &tr.all[i]; !l.show && !l.t.Group && (!l.folded || l.urgent() > 0) {
 			c.add(l.t)

@@ -21,7 +21,7 @@ func undonePhrase(b *lifecycle.Undone) string {
 	case b.Error != "":
 		return because("it could not be undone", b.Error)
 	case len(b.How) == 0:
-		return "it was undone: it had changed nothing"
+		return "it was undone: there was nothing to put back"
 	}
 	return "it was undone: " + strings.Join(plains(b.How), "; ")
 }
@@ -39,6 +39,9 @@ func rollbackPhrase(d derived) string {
 func treePhrase(t *lifecycle.Tree) string {
 	if t == nil || t.Files == 0 && len(t.Left) == 0 {
 		return ""
+	}
+	if t.Files == 0 {
+		return "left files that were not kept: " + few(plains(t.Left), 3)
 	}
 	s := "changed " + plural(t.Files, "file")
 	if t.Merged {
