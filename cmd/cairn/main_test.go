@@ -14,10 +14,14 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/cairn-plan/cairn/internal/runner/process"
+	"github.com/cairn-plan/cairn/internal/runner/sandbox"
 )
 
 func TestMain(m *testing.M) {
-	// The supervisor is this binary too, under whatever name it was started.
+	// The supervisor, and the keeper of a task, are this binary too, under whatever name it was started.
+	if len(os.Args) > 1 && os.Args[1] == sandbox.ConfineArg {
+		os.Exit(sandbox.Confine())
+	}
 	if len(os.Args) > 1 && os.Args[1] == process.SupervisorArg {
 		os.Exit(process.Supervise())
 	}

@@ -63,7 +63,7 @@ func runDiff(ctx context.Context, e *engine.Engine, o diffOptions, out Out) erro
 		return out.print(changed{Plan: o.plan, Task: o.task, Files: files, Diff: string(diff)})
 	case o.stat && len(files) > 0:
 		return view.Stat(out, files, out.Color)
-	case len(diff) == 0 && out.terminal():
+	case len(diff) == 0 && out.Terminal:
 		fmt.Fprintf(out, "task %s changed no files\n", o.task)
 		return nil
 	}
@@ -72,7 +72,7 @@ func runDiff(ctx context.Context, e *engine.Engine, o diffOptions, out Out) erro
 
 // writeDiff shows a diff on a terminal, and hands it on unchanged elsewhere, for a program that applies it.
 func writeDiff(diff []byte, out Out) error {
-	if out.terminal() {
+	if out.Terminal {
 		return view.Diff(out, diff, out.Color)
 	}
 	_, err := out.Write(diff)

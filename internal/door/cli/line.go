@@ -64,7 +64,7 @@ func eventOf(r journal.Record) (event, bool) {
 		if b.Error != "" {
 			return event{"not undone", b.Error}, true
 		}
-		return event{"undone", strings.Join(b.How, "; ")}, true
+		return event{"undone", cmp.Or(strings.Join(b.How, "; "), "there was nothing to put back")}, true
 	case *lifecycle.Ended:
 		return endedEvent(r, b), true
 	case *lifecycle.Interrupted:

@@ -11,9 +11,10 @@ import (
 // Out is where a run function prints, and how the reader wants it.
 type Out struct {
 	io.Writer
-	JSON  bool
-	Color bool
-	Width int // of the terminal; 0 when it is none
+	JSON     bool
+	Color    bool
+	Width    int  // of the terminal; 0 when it is none, or does not say
+	Terminal bool // a person reads it at once
 }
 
 // out describes standard output.
@@ -23,6 +24,7 @@ func (a *app) out() Out {
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return o
 	}
+	o.Terminal = true
 	if w, _, err := term.GetSize(int(f.Fd())); err == nil {
 		o.Width = w
 	}
@@ -38,9 +40,6 @@ func (a *app) drawsLive() (*os.File, bool) {
 	}
 	return f, speaksANSI(f)
 }
-
-// terminal reports whether a person reads at once what is printed.
-func (o Out) terminal() bool { return o.Width > 0 }
 
 // print writes a value as indented JSON.
 func (o Out) print(v any) error {

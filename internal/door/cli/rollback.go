@@ -93,7 +93,7 @@ func (a *app) rollback(ctx context.Context, h *House, p place, name string, o ro
 // confirm asks a person at a terminal, who is shown what would be undone. Elsewhere the command is the consent.
 func (a *app) confirm(ctx context.Context, h *House, st *lifecycle.State, o rollbackOptions) error {
 	f, ok := a.io.In.(*os.File)
-	if o.yes || a.json || !ok || !term.IsTerminal(int(f.Fd())) || !a.out().terminal() {
+	if o.yes || a.json || !ok || !term.IsTerminal(int(f.Fd())) || !a.out().Terminal {
 		return nil
 	}
 	tasks, err := endedAfter(ctx, h.Engine, st, o.to)
