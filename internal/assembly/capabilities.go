@@ -7,6 +7,7 @@ import (
 	"github.com/cairn-plan/cairn/internal/capability"
 	"github.com/cairn-plan/cairn/internal/fault"
 	"github.com/cairn-plan/cairn/internal/runner/file"
+	"github.com/cairn-plan/cairn/internal/runner/git"
 	"github.com/cairn-plan/cairn/internal/runner/http"
 	"github.com/cairn-plan/cairn/internal/runner/manifest"
 	"github.com/cairn-plan/cairn/internal/runner/noop"
@@ -29,6 +30,7 @@ func Capabilities(home string) (*capability.Registry, error) {
 		{Contract: pipeline.Contract(), Runner: pipeline.New(r)},
 	}
 	builtin = append(builtin, file.All()...)
+	builtin = append(builtin, git.All(nil)...)
 	for _, b := range builtin {
 		if err := r.Add(b.Contract, b.Runner); err != nil {
 			return nil, err
