@@ -184,9 +184,13 @@ func Stat(w io.Writer, files []FileChange, color bool) error {
 		if f.From != "" {
 			name = harmless(f.From) + " -> " + name
 		}
-		rows = append(rows, []string{name, f.How, strconv.Itoa(f.Added + f.Removed)})
+		rows = append(rows, []string{name, f.How})
 	}
 	var b strings.Builder
+	for i, f := range files { // numbers stand to the right
+		n := strconv.Itoa(f.Added + f.Removed)
+		rows[i] = append(rows[i], strings.Repeat(" ", len(strconv.Itoa(most))-len(n))+n)
+	}
 	lines := strings.Split(strings.TrimSuffix(columns(rows), "\n"), "\n")
 	for i, f := range files {
 		scale := func(n int) int { return (n*min(most, maxMarks) + most - 1) / most }

@@ -90,7 +90,7 @@ func beside(st *lifecycle.State, t lifecycle.Task, ids []string) []string {
 
 // routed reports whether a task failed and that led to another: one of those that wait for its failure was woken.
 func routed(st *lifecycle.State, t lifecycle.Task) bool {
-	if t.Status != lifecycle.FailedTask || t.Spec.Next == nil {
+	if t.Status != lifecycle.FailedTask || t.Spec == nil || t.Spec.Next == nil {
 		return false
 	}
 	for _, id := range beside(st, t, t.Spec.Next.Failure) {
