@@ -71,7 +71,7 @@ func (c *child) conclude(o *Outcome) error {
 	o.Limit, o.Unprotected = rep.Limit, append(c.cell.Lacks(), rep.Lacks...)
 	switch {
 	case rep.Errno != 0:
-		return cannotStart(rep.Error, rep.Errno)
+		return cannotStart("the process", rep.Errno)
 	case rep.Error != "":
 		return cannotStart("the process", errors.New(rep.Error))
 	case ok:

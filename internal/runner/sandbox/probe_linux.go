@@ -20,7 +20,7 @@ func Probe() []Protection {
 		}
 		return Protection{name, false, without}
 	}
-	problem := trial()
+	problem := spaceProblem()
 	return []Protection{
 		have("files", abi >= 1, fmt.Sprintf("Landlock version %d keeps tasks to the files of their policy", abi),
 			"tasks can read and write whatever you can: use Linux 5.13 or later with Landlock in the lsm= of the kernel"),
@@ -62,7 +62,7 @@ func lacking(p Policy) (lacks []string) {
 	if !seccompWorks() {
 		lacks = append(lacks, "there is no seccomp: the task can use any network but TCP")
 	}
-	if p.Strict && trial() != "" {
+	if p.Strict && spaceProblem() != "" {
 		lacks = append(lacks, "there are no namespaces: "+noVeil)
 	}
 	return lacks

@@ -26,7 +26,9 @@
 // What is not held: a task may fill a folder that it may write with anything, such as a Makefile that a
 // person later runs, or a repository of its own with hooks; it sees the command lines of other
 // processes when there is no process namespace; file metadata (names aside, stat) can be read
-// everywhere; and Unix sockets by path are all or nothing. On other systems than Linux there
+// everywhere, and without mount namespaces modes and owners of one's own files changed; Unix sockets by
+// path are all or nothing, and so is UDP once any port may be used; and without namespaces and a Landlock
+// that knows signals, a task that kills its keeper sets free what has left the session. On other systems than Linux there
 // are resource limits only.
 //
 // Nothing here falls back in silence: what is lacking is told in plain words, or refused when the

@@ -35,6 +35,8 @@ const (
 	offNumber = 0
 	offArch   = 4
 	offArg0   = 16
+	offArg1   = 24
+	offArg2   = 32
 
 	x32 = 0x40000000 // marks the calls of a second table on amd64
 )
@@ -98,22 +100,37 @@ func newFilter(p Policy, traced bool) filter {
 	return f
 }
 
-// sockets refuses the families that the policy does not need: Landlock knows TCP only.
+// sockets refuses the families that the policy does not need, and of those that it does the protocols that
+// Landlock does not see though they carry TCP or much the same: MPTCP, SCTP.
 func (f *filter) sockets(p Policy) {
-	families := []uint32{unix.AF_NETLINK}
+	var s filter
+	s.load(offArg0)
+	s.allow(unix.BPF_JEQ, unix.AF_NETLINK)
 	if p.Unix {
-		families = append(families, unix.AF_UNIX)
+		s.allow(unix.BPF_JEQ, unix.AF_UNIX)
 	}
 	if p.network() {
-		families = append(families, unix.AF_INET, unix.AF_INET6)
+		s.unless(unix.BPF_JEQ, unix.AF_INET, 2)
+		s.unless(unix.BPF_JEQ, unix.AF_INET6, 1)
+		s.answer(deny(unix.EACCES))
+		s.load(offArg1)
+		s = append(s, unix.SockFilter{Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: 0xf}) // without the flags
+		s.unless(unix.BPF_JEQ, unix.SOCK_STREAM, 2)
+		s.unless(unix.BPF_JEQ, unix.SOCK_DGRAM, 1)
+		s.answer(deny(unix.EACCES))
+		s.load(offArg2)
+		for _, protocol := range []uint32{0, unix.IPPROTO_TCP, unix.IPPROTO_UDP, unix.IPPROTO_ICMP, unix.IPPROTO_ICMPV6} {
+			s.allow(unix.BPF_JEQ, protocol)
+		}
 	}
-	f.only(unix.BPF_JEQ, unix.SYS_SOCKET, uint8(2*len(families)+2))
-	f.load(offArg0)
-	for _, family := range families {
-		f.only(unix.BPF_JEQ, family, 1)
-		f.answer(unix.SECCOMP_RET_ALLOW)
-	}
-	f.answer(deny(unix.EACCES))
+	s.answer(deny(unix.EACCES))
+	f.only(unix.BPF_JEQ, unix.SYS_SOCKET, uint8(len(s)))
+	*f = append(*f, s...)
+}
+
+func (f *filter) allow(code uint16, k uint32) {
+	f.only(code, k, 1)
+	f.answer(unix.SECCOMP_RET_ALLOW)
 }
 
 // install binds the calling thread, and all that it forks, for ever.

@@ -18,6 +18,10 @@ import (
 // confine a child, and stops there instead of starting itself without end.
 const marker = "CAIRN_KEEPER"
 
+// keeperEnv is all that a keeper sees of an environment: nothing that a plan or a person set may change what
+// it does. One processor and little collection let it start faster.
+var keeperEnv = []string{marker + "=1", "GOMAXPROCS=1", "GOGC=400"}
+
 // noSpaces is set once the system has refused namespaces; it will not change its mind.
 var noSpaces atomic.Bool
 
@@ -32,21 +36,26 @@ func (c *Cell) Start(cmd *exec.Cmd) (started *exec.Cmd, spaces bool, err error) 
 			Remedy("call it first thing in main, or in TestMain, when the first argument is %s", ConfineArg)
 	}
 	cmd.Path, cmd.Args, cmd.Dir = "/proc/self/exe", []string{"cairn", ConfineArg}, "/"
-	// One processor and no collection: a keeper lives on a few hundred kilobytes, and starts faster so.
-	cmd.Env = []string{marker + "=1", "GOMAXPROCS=1", "GOGC=400"}
-	if noSpaces.Load() {
-		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-		return cmd, false, cmd.Start()
+	cmd.Env = keeperEnv
+	plain := *cmd // a command that could not be started cannot be tried again
+	if !noSpaces.Load() {
+		cmd.SysProcAttr = spaceAttr()
+		if err := cmd.Start(); !refusal(err) {
+			return cmd, true, err
+		}
+		noSpaces.Store(true)
 	}
-	plain := *cmd
-	cmd.SysProcAttr = spaceAttr()
-	err = cmd.Start()
-	if !refusal(err) {
-		return cmd, true, err
-	}
-	noSpaces.Store(true)
 	plain.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	c.lacks = append(c.lacks, "there are no namespaces: "+noVeil)
 	return &plain, false, plain.Start()
+}
+
+// spaceProblem tells why there are no namespaces of use; empty when there are.
+func spaceProblem() string {
+	if noSpaces.Load() {
+		return "the system refuses them"
+	}
+	return trial()
 }
 
 // spaceAttr asks for a mount and a process namespace, and for a user namespace to be allowed to have them.

@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,79 +9,154 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// veil arranges the mounts of the keeper's namespace so that what the policy keeps from within what it
-// grants is read-only or not there. A folder above a kept one is mounted on itself: a mount point
-// cannot be renamed, and so nothing can be put in its place.
+// layer is one thing that is mounted over what was there.
+type layer struct {
+	path string
+	fd   int  // the granted path as it was, for one that is to be put back; -1 otherwise
+	dir  bool // likewise
+	lay  func(layer, []layer) error
+}
+
+// veil arranges the mounts of the keeper's namespace: all is read-only but what the policy lets be written,
+// which also holds for modes and times that Landlock does not know; and what it keeps from within that is
+// read-only or not there. Layers are laid from the root downwards, so that the nearest one counts.
 func veil(p Policy, tmp string) error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return err
 	}
-	// Where /proc is partly covered, as in containers, the kernel lets nobody mount a new one.
-	_ = unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "")
-	_ = unix.Mount("tmpfs", "/dev/shm", "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777,size=25%")
-
-	open, err := reopen(p)
+	layers, err := layersOf(p)
+	defer func() {
+		for _, l := range layers {
+			if l.fd >= 0 {
+				_ = unix.Close(l.fd)
+			}
+		}
+	}()
 	if err != nil {
 		return err
 	}
-	defer func() {
-		for _, o := range open {
-			_ = unix.Close(o.fd)
-		}
-	}()
-	var pinned []string
-	for _, path := range slices.Concat(p.ReadOnly, p.Hidden) {
-		for _, dir := range between(p.Write, path) {
-			if !slices.Contains(pinned, dir) {
-				pinned = append(pinned, dir)
-			}
-		}
+	// Where /proc is partly covered, as in containers, the kernel lets nobody mount a new one.
+	_ = unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "")
+	if err := setReadOnly("/", unix.AT_RECURSIVE); err != nil {
+		return err
 	}
-	slices.SortFunc(pinned, func(a, b string) int { return len(a) - len(b) })
-	for _, dir := range pinned {
-		if err := unix.Mount(dir, dir, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
-			return err
-		}
-	}
-	for _, path := range p.ReadOnly {
-		if err := freeze(path); err != nil {
-			return err
-		}
-	}
-	for _, path := range p.Hidden {
-		if err := hide(path, open); err != nil {
-			return err
+	_ = unix.Mount("tmpfs", "/dev/shm", "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777,size=25%")
+	for _, l := range layers {
+		if err := l.lay(l, layers); err != nil {
+			return &os.PathError{Op: "mount", Path: l.path, Err: err}
 		}
 	}
 	return cover(p, tmp)
 }
 
-// cover puts the private folder in the place of /tmp, for programs that do not look at TMPDIR, unless
-// something that the policy grants is there.
-func cover(p Policy, tmp string) error {
-	if tmp == "" {
-		return nil
+// layersOf lists what is to be laid, and takes hold of the granted paths before they are covered.
+func layersOf(p Policy) (all []layer, err error) {
+	add := func(path string, lay func(layer, []layer) error) {
+		all = append(all, layer{path: path, fd: -1, lay: lay})
 	}
-	for _, path := range slices.Concat(p.Read, p.Write) {
-		if path != tmp && under(path, "/tmp") {
-			return nil
+	hidden := func(path string) bool {
+		return slices.ContainsFunc(p.Hidden, func(h string) bool { return h != path && under(path, h) })
+	}
+	hold := func(path string, lay func(layer, []layer) error) error {
+		fd, err := unix.OpenTree(unix.AT_FDCWD, path, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE)
+		if err == nil {
+			st, err := os.Stat(path)
+			all = append(all, layer{path, fd, err == nil && st.IsDir(), lay})
+		}
+		return err
+	}
+	for _, path := range p.Read {
+		if hidden(path) {
+			if err := hold(path, putBackReadOnly); err != nil {
+				return all, err
+			}
 		}
 	}
-	if !under(tmp, "/tmp") {
-		return unix.Mount(tmp, "/tmp", "", unix.MS_BIND, "")
+	for _, path := range p.Write {
+		if err := hold(path, putBack); err != nil {
+			return all, err
+		}
 	}
-	fd, err := unix.OpenTree(unix.AT_FDCWD, tmp, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC)
+	for _, path := range p.ReadOnly {
+		add(path, freeze)
+	}
+	for _, path := range p.Hidden {
+		add(path, hide)
+	}
+	for _, path := range slices.Concat(p.ReadOnly, p.Hidden) {
+		for _, dir := range between(p.Write, path) {
+			if !slices.ContainsFunc(all, func(l layer) bool { return l.path == dir }) {
+				add(dir, pin)
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b layer) int { return strings.Compare(a.path, b.path) })
+	return all, nil
+}
+
+func setReadOnly(path string, flags uint) error {
+	return unix.MountSetattr(unix.AT_FDCWD, path, flags, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
+}
+
+// putBack mounts a granted path where it was, as it was.
+func putBack(l layer, _ []layer) error {
+	return unix.MoveMount(l.fd, "", unix.AT_FDCWD, l.path, unix.MOVE_MOUNT_F_EMPTY_PATH)
+}
+
+func putBackReadOnly(l layer, all []layer) error {
+	if err := putBack(l, all); err != nil {
+		return err
+	}
+	return setReadOnly(l.path, unix.AT_RECURSIVE)
+}
+
+// pin mounts a folder that holds a kept path on itself: a mount point cannot be renamed, and so nothing
+// can be put in its place.
+func pin(l layer, _ []layer) error {
+	return unix.Mount(l.path, l.path, "", unix.MS_BIND|unix.MS_REC, "")
+}
+
+// freeze makes what is at a path, mounts included, read-only.
+func freeze(l layer, all []layer) error {
+	if err := pin(l, all); err != nil {
+		return err
+	}
+	return setReadOnly(l.path, unix.AT_RECURSIVE)
+}
+
+// hide covers a folder by an empty one, with places for what is to be put back into it, and a file by
+// nothing.
+func hide(l layer, all []layer) error {
+	st, err := os.Stat(l.path)
 	if err != nil {
+		return nil // it is inside something that is hidden already
+	}
+	if !st.IsDir() {
+		return unix.Mount("/dev/null", l.path, "", unix.MS_BIND, "")
+	}
+	if err := unix.Mount("tmpfs", l.path, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "mode=755,size=64k"); err != nil {
 		return err
 	}
-	defer func() { _ = unix.Close(fd) }()
-	if err := unix.Mount("tmpfs", "/tmp", "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=755,size=1M"); err != nil {
+	for _, o := range all {
+		if o.fd < 0 || o.path == l.path || !under(o.path, l.path) {
+			continue
+		}
+		if err := o.place(); err != nil {
+			return err
+		}
+	}
+	return setReadOnly(l.path, 0)
+}
+
+// place makes what a granted path is mounted on.
+func (l layer) place() error {
+	if l.dir {
+		return os.MkdirAll(l.path, 0o755)
+	}
+	if err := os.MkdirAll(filepath.Dir(l.path), 0o755); err != nil {
 		return err
 	}
-	if err := os.Mkdir(tmp, 0o700); err != nil {
-		return err
-	}
-	return unix.MoveMount(fd, "", unix.AT_FDCWD, tmp, unix.MOVE_MOUNT_F_EMPTY_PATH)
+	return os.WriteFile(l.path, nil, 0o644)
 }
 
 // between lists the folders from below what is granted down to above path.
@@ -96,73 +170,27 @@ func between(granted []string, path string) (dirs []string) {
 	}
 }
 
-// freeze makes what is at path, mounts included, read-only.
-func freeze(path string) error {
-	if err := unix.Mount(path, path, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
-		return err
-	}
-	return unix.MountSetattr(unix.AT_FDCWD, path, unix.AT_RECURSIVE, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
-}
-
-// exposed is a granted path inside a hidden one, held open to be put back.
-type exposed struct {
-	path string
-	dir  bool
-	fd   int
-}
-
-// reopen takes hold of granted paths that are about to be hidden with what is around them.
-func reopen(p Policy) (all []exposed, err error) {
+// cover puts the private folder in the place of /tmp, for programs that do not look at TMPDIR, unless
+// something else that the policy grants is there.
+func cover(p Policy, tmp string) error {
 	for _, path := range slices.Concat(p.Read, p.Write) {
-		if !slices.ContainsFunc(p.Hidden, func(h string) bool { return h != path && under(path, h) }) {
-			continue
+		if path != tmp && under(path, "/tmp") {
+			return nil
 		}
-		fd, err := unix.OpenTree(unix.AT_FDCWD, path, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE)
-		if err != nil {
-			return all, err
-		}
-		st, err := os.Stat(path)
-		all = append(all, exposed{path, err == nil && st.IsDir(), fd})
 	}
-	slices.SortFunc(all, func(a, b exposed) int { return strings.Compare(a.path, b.path) })
-	return all, nil
-}
-
-// hide covers a folder by an empty one, with the granted paths put back into it, and a file by nothing.
-func hide(path string, open []exposed) error {
-	st, err := os.Stat(path)
-	if err != nil {
+	if tmp == "" {
 		return nil
 	}
-	if !st.IsDir() {
-		return unix.Mount("/dev/null", path, "", unix.MS_BIND, "")
-	}
-	if err := unix.Mount("tmpfs", path, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "mode=755,size=64k"); err != nil {
-		return err
-	}
-	for _, o := range open {
-		if !under(o.path, path) {
-			continue
-		}
-		if err := o.place(); err != nil {
-			return err
-		}
-	}
-	// Not recursive: what was put back keeps its own rights.
-	return unix.MountSetattr(unix.AT_FDCWD, path, 0, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
-}
-
-func (o exposed) place() error {
-	var err error
-	if o.dir {
-		err = os.MkdirAll(o.path, 0o755)
-	} else if err = os.MkdirAll(filepath.Dir(o.path), 0o755); err == nil {
-		var f *os.File
-		f, err = os.OpenFile(o.path, os.O_CREATE|os.O_WRONLY, 0o644)
-		err = errors.Join(err, f.Close())
-	}
+	fd, err := unix.OpenTree(unix.AT_FDCWD, tmp, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC)
 	if err != nil {
 		return err
 	}
-	return unix.MoveMount(o.fd, "", unix.AT_FDCWD, o.path, unix.MOVE_MOUNT_F_EMPTY_PATH)
+	defer func() { _ = unix.Close(fd) }()
+	if err := unix.Mount(tmp, "/tmp", "", unix.MS_BIND, ""); err != nil || !under(tmp, "/tmp") {
+		return err
+	}
+	if err := os.Mkdir(tmp, 0o700); err != nil {
+		return err
+	}
+	return unix.MoveMount(fd, "", unix.AT_FDCWD, tmp, unix.MOVE_MOUNT_F_EMPTY_PATH)
 }
