@@ -95,7 +95,7 @@ func (c *crosser) settle(r int, only []bool) (better bool) {
 	layer := c.l.layers[r]
 	c.order = append(c.order[:0], layer...)
 	for _, v := range c.order {
-		if only != nil && !only[v] {
+		if len(only) > 0 && !only[v] {
 			continue
 		}
 		at := int(c.l.vertices[v].pos)

@@ -71,6 +71,36 @@ func inch(s string) float64 {
 	return v * 72
 }
 
+// TestSpeedBesideDot prints how long we take beside Graphviz for a thousand tasks, in turns so that both meet
+// the same machine, and fails at more than twice its time. dot is measured as a process, and then without
+// what starting it takes.
+func TestSpeedBesideDot(t *testing.T) {
+	if _, err := exec.LookPath("dot"); err != nil || testing.Short() || raced {
+		t.Skip("dot is not installed, or time says little")
+	}
+	for _, c := range []struct {
+		name string
+		g    layout.Graph
+	}{{"layered", layered(1000, 28, 7)}, {"narrow", layered(1000, 10, 7)}, {"tree", tree(1000)}, {"pipelines", pipelines(25, 40)}} {
+		least := [3]time.Duration{time.Hour, time.Hour, time.Hour}
+		for range 3 {
+			start := time.Now()
+			draw(c.g)
+			least[0] = min(least[0], time.Since(start))
+			_, took := plainOf(t, c.g)
+			least[1] = min(least[1], took)
+			_, took = plainOf(t, layout.Graph{})
+			least[2] = min(least[2], took)
+		}
+		ours, theirs := least[0], least[1]-least[2]
+		t.Logf("%-10s ours %v, dot %v, without its start %v: %.2f and %.2f of its time", c.name, ours.Round(time.Millisecond),
+			least[1].Round(time.Millisecond), theirs.Round(time.Millisecond), float64(ours)/float64(least[1]), float64(ours)/float64(theirs))
+		if ours > 2*theirs {
+			t.Errorf("%s takes %v, dot %v", c.name, ours, theirs)
+		}
+	}
+}
+
 // TestBesideDot prints how our drawings read beside those of Graphviz, where it is installed, and fails
 // when they read much worse.
 func TestBesideDot(t *testing.T) {

@@ -50,10 +50,11 @@ type Style struct {
 	Edge  float64 // between an edge and what it passes
 	Pad   float64 // between a group and what is in it
 	Ports float64 // between the ends of edges at one side of a node, at most
+	Lead  float64 // an edge arrives level for this long, so that its head stands straight
 }
 
 // DefaultStyle suits nodes of the size of a line or two of text.
-func DefaultStyle() Style { return Style{Rank: 44, Node: 18, Edge: 12, Pad: 14, Ports: 7} }
+func DefaultStyle() Style { return Style{Rank: 52, Node: 18, Edge: 12, Pad: 14, Ports: 7, Lead: 9} }
 
 // Drawing says where everything goes. Its slices are in the order of the graph's.
 type Drawing struct {

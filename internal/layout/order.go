@@ -3,11 +3,12 @@ package layout
 import "slices"
 
 // How long the search for few crossings goes on: sweeps of one attempt, those without gain before it ends,
-// and rounds of settling after each. orderWork bounds it for large levels, in comparisons of two vertices.
+// rounds of settling after each, and attempts in vain. orderWork bounds it for large levels, in comparisons of two vertices.
 const (
 	maxSweeps = 24
 	maxIdle   = 8
 	maxRounds = 4
+	maxVain   = 3
 	orderWork = 6_000_000
 	worth     = 20 // one crossing in so many less is worth another order
 )
@@ -39,14 +40,14 @@ func (l *level) search(hangs []bool) {
 	l.begin(hangs, false, false)
 	c := newCrosser(l)
 	best, fewest := l.save(), c.count()
-	for i, a := range attempts {
-		if fewest == 0 || c.work > orderWork {
-			break
-		}
+	for i, vain := 0, 0; i < len(attempts) && vain < maxVain && fewest > 0 && c.work <= orderWork; i++ {
 		if i > 0 {
-			l.begin(hangs, a.wide, a.back)
+			l.begin(hangs, attempts[i].wide, attempts[i].back)
 		}
-		fewest = c.attempt(best, fewest, a.mean)
+		n := c.attempt(best, fewest, attempts[i].mean)
+		if vain++; n < fewest {
+			fewest, vain = n, 0
+		}
 	}
 	l.restore(best)
 	l.upright()
@@ -371,7 +372,7 @@ func (l *level) middle(vs []int32, mean bool) (float64, bool) {
 	if before+after == 0 {
 		return (places[m-1] + places[m]) / 2, true
 	}
-	return (places[m-1]*after + places[m]*before) / (before + after), true
+	return (float64(places[m-1]*after) + float64(places[m]*before)) / (before + after), true
 }
 
 // straighten puts groups of several ranks into the same order in all of them, so that none crosses

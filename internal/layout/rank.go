@@ -160,10 +160,14 @@ func (l *level) shorten() {
 		arcs = append(arcs, arc{from: int32(k.from), to: int32(k.to), min: l.items[k.from].long, weight: 1})
 		held[k.to] = true
 	}
+	hint := 0 // where ranks are asked for, the first items hold to the first rank
+	for _, it := range l.items {
+		hint = max(hint, min(it.least, 1))
+	}
 	for i, it := range l.items {
 		at[i] = it.start
 		if !held[i] || it.least > 0 {
-			arcs = append(arcs, arc{from: int32(n), to: int32(i), min: it.least})
+			arcs = append(arcs, arc{from: int32(n), to: int32(i), min: it.least, weight: hint})
 		}
 	}
 	s := newSimplex(arcs, at)

@@ -122,7 +122,7 @@ func (p *placer) place(layer []int32, left, right bool) {
 		for n := len(pools); n > 1 && pools[n-2].want > pools[n-1].want; n = len(pools) {
 			a, b := pools[n-2], pools[n-1]
 			sum := a.pull + b.pull
-			pools[n-2] = pool{(a.want*a.pull + b.want*b.pull) / sum, sum, a.first}
+			pools[n-2] = pool{(float64(a.want*a.pull) + float64(b.want*b.pull)) / sum, sum, a.first}
 			pools = pools[:n-1]
 		}
 	}
@@ -142,7 +142,7 @@ func (p *placer) place(layer []int32, left, right bool) {
 func (p *placer) want(v int32, left, right bool) (want, pull float64) {
 	add := func(u int32) {
 		w := p.pull(u, v)
-		want += w * p.y[u]
+		want += float64(w * p.y[u]) // rounded here, so that no machine fuses it with the sum
 		pull += w
 	}
 	if left {

@@ -190,6 +190,9 @@ func (h *house) path(e *ends, leave, arrive, label float64) Path {
 	b, _ := h.box(e.to)
 	p := pen{points: []Point{{a.X + a.W, leave}}}
 	rank := e.from.in.first + e.from.in.items[e.from.i].start + e.from.in.items[e.from.i].long - 1
+	if e.turned {
+		p.level(a.X + a.W + h.style.Lead)
+	}
 	p.level(math.Max(h.colX[rank]+h.colW[rank], a.X+a.W))
 	gap := p.last()
 	for i, s := range e.via {
@@ -201,7 +204,11 @@ func (h *house) path(e *ends, leave, arrive, label float64) Path {
 		}
 	}
 	first := e.to.in.first + e.to.in.items[e.to.i].start
-	p.curve(Point{math.Min(h.colX[first], b.X), arrive})
+	lead := h.style.Lead
+	if e.turned {
+		lead = 0 // its head is at the other end
+	}
+	p.curve(Point{math.Min(h.colX[first], b.X-lead), arrive})
 	if len(e.via) == 0 {
 		gap = mid(gap, p.last())
 	}
