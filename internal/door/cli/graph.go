@@ -19,19 +19,19 @@ type graphOptions struct {
 func (a *app) graphCommand() *cobra.Command {
 	var o graphOptions
 	c := &cobra.Command{
-		Use:               "graph PLAN|FILE [--as mermaid|dot]",
+		Use:               "graph PLAN|FILE [--as mermaid|dot|svg]",
 		Short:             "draw a plan and what waits for what",
-		Example:           "  cairn graph examples/first.yaml\n  cairn graph first --as dot | dot -Tsvg > first.svg",
+		Example:           "  cairn graph examples/first.yaml\n  cairn graph first --as svg > first.svg",
 		Args:              takes(1, 1),
 		ValidArgsFunction: a.completePlan,
 		RunE: func(c *cobra.Command, args []string) error {
-			if o.as != "mermaid" && o.as != "dot" {
-				return fault.New(fault.Invalid, "there is no drawing as %q", o.as).Remedy("name mermaid or dot")
+			if o.as != "mermaid" && o.as != "dot" && o.as != "svg" {
+				return fault.New(fault.Invalid, "there is no drawing as %q", o.as).Remedy("name mermaid, dot or svg")
 			}
 			return a.graph(c.Context(), args[0], o)
 		},
 	}
-	c.Flags().StringVar(&o.as, "as", "mermaid", "language of the drawing: mermaid or dot")
+	c.Flags().StringVar(&o.as, "as", "mermaid", "language of the drawing: mermaid, dot or svg")
 	return c
 }
 
@@ -75,6 +75,8 @@ func runGraph(p *plan.Plan, st *lifecycle.State, o graphOptions, out Out) error 
 		err = out.print(g)
 	case o.as == "dot":
 		_, err = fmt.Fprint(out, g.Dot())
+	case o.as == "svg":
+		_, err = fmt.Fprint(out, g.SVG(view.SVGOptions{}))
 	default:
 		_, err = fmt.Fprint(out, g.Mermaid())
 	}
