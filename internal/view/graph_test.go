@@ -3,7 +3,6 @@ package view
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"os/exec"
 	"strings"
 	"testing"
@@ -111,7 +110,7 @@ func TestEveryStatusHasALook(t *testing.T) {
 		}
 		var c counts
 		c.add(lifecycle.Task{Status: s})
-		if got, _ := json.Marshal(fmt.Sprint(c.words(true))); string(got) == `""` {
+		if got, _ := json.Marshal(c.words(true)); string(got) == `""` {
 			t.Errorf("%s is not counted", s)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -244,5 +245,51 @@ func TestAFailureIsToldOnce(t *testing.T) {
 	l.write(&b, entry(t, lifecycle.TaskSettled, "t", lifecycle.Engine, settled))
 	if n := strings.Count(b.String(), "failed"); n != 3 {
 		t.Errorf("%d failures are told of 3:\n%s", n, b.String())
+	}
+}
+
+func TestSecretsInTheSettings(t *testing.T) {
+	read := func(text string) (config, error) {
+		path := t.TempDir() + "/cairn.yaml"
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return readConfig(path)
+	}
+	c, err := read("secrets: {A: {env: X}, B: {file: ~/b}, C: {command: [pass, show, c], timeout: 5s}}")
+	want := map[string]Secret{"A": {Env: "X"}, "B": {File: "~/b"}, "C": {Command: []string{"pass", "show", "c"}, Timeout: "5s"}}
+	if err != nil || !reflect.DeepEqual(c.secrets, want) {
+		t.Error(err, c.secrets)
+	}
+	for _, text := range []string{"secrets: [A]", "secrets: {A: hush}", "secrets: {A: {value: hush}}", "secrets: {A: {env: [hush]}}", "secrets: {A: {command: {b: hush}}}"} {
+		_, err := read(text)
+		if !fault.Is(err, fault.Invalid) || fault.HintOf(err) == "" || strings.Contains(err.Error()+fault.HintOf(err), "hush") {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+func TestWhatADryRunDidNotComeTo(t *testing.T) {
+	p, faults := plan.Read("p.yaml", []byte(`
+plan: p
+tasks:
+  - {id: done, uses: shell, run: a}
+  - {id: fan, uses: shell, run: a, each: "[1, 2]"}
+  - {id: pure, uses: noop}
+  - {id: person}
+  - {id: never, uses: shell, run: a}
+  - id: group
+    subplan: {tasks: [{id: in, uses: shell, run: a}, {id: out, uses: shell, run: a}]}
+`), plan.Options{})
+	if err := faults.Err(); err != nil {
+		t.Fatal(err)
+	}
+	lookup := func(id string) (capability.Contract, capability.Runner, bool) {
+		class := map[string]capability.Class{"shell": capability.Repeatable, "noop": capability.Pure}[id]
+		return capability.Contract{ID: id, Repeat: class}, nil, class != ""
+	}
+	got := beyond(p, lookup, []Step{{Task: "done"}, {Task: "fan-1"}, {Task: "group/in"}})
+	if want := []string{"never", "group/out"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, not %v", got, want)
 	}
 }
