@@ -1,4 +1,9 @@
-// Package http performs the capability http.request: one request, its redirects followed.
+// Package http performs the capabilities http.request, one request with its redirects followed, and
+// http.download, a file that is fetched whole however often the connection breaks.
+//
+// A request that may arrive twice is tried again within a call, ever later, or when the server says. A server
+// that fails five times in a row is left alone for a minute by all calls; an answer from 400 to 499 is none of its
+// failures.
 //
 // GET and HEAD may be repeated; anything else carries the effect key of the attempt in the header
 // Idempotency-Key, the same over retries, so that a server that knows the header does it once.
@@ -18,7 +23,7 @@ const ID = "http.request"
 func Contract() capability.Contract {
 	return capability.Contract{
 		ID:          ID,
-		Version:     "1.0.0",
+		Version:     "1.1.0",
 		Summary:     "Make an HTTP request and keep the answer",
 		Inputs:      json.RawMessage(inputSchema),
 		Outputs:     json.RawMessage(outputSchema),
@@ -50,7 +55,8 @@ const inputSchema = `{
     ]},
     "timeout": {"type": "string", "description": "For the whole request, such as 10s; 1m when absent"},
     "max_bytes": {"type": "integer", "minimum": 0, "maximum": 1073741824, "description": "A longer answer is a failure; 16 MiB when absent"},
-    "redirects": {"type": "integer", "minimum": 0, "maximum": 20, "description": "How many are followed; 10 when absent"}
+    "redirects": {"type": "integer", "minimum": 0, "maximum": 20, "description": "How many are followed; 10 when absent"},
+    "retries": {"type": "integer", "minimum": 0, "maximum": 10, "description": "How often a request that failed is made again; 2 when absent for GET and HEAD, else 0; never for POST and PATCH"}
   },
   "required": ["url"],
   "not": {"required": ["body", "json"]},

@@ -82,7 +82,7 @@ func unexpected(in input, status int, body []byte) error {
 		return f.Remedy("give the right credentials in headers, by ${secret:NAME}")
 	case status == nethttp.StatusNotFound:
 		return f.Remedy("check the path of the address")
-	case status == nethttp.StatusTooManyRequests:
+	case status == nethttp.StatusTooManyRequests: // it was asked again as often as the call allows
 		return f.Remedy("wait longer between tries: retry: {times: 5, backoff: 10s..5m}")
 	case status >= 500:
 		return f.Remedy("the server failed: try again later, or look into its log")

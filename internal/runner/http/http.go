@@ -25,19 +25,28 @@ const (
 
 	defaultTimeout   = time.Minute
 	defaultRedirects = 10
+	defaultRetries   = 2
 )
 
 // Runner makes requests. It keeps no connection between them: tasks are far apart, and nothing is
-// left open when the engine ends.
-type Runner struct{ transport nethttp.RoundTripper }
+// left open when the engine ends. What it keeps is which servers have failed of late.
+type Runner struct {
+	transport nethttp.RoundTripper
+	clock     Clock
+	breakers  breakers
+}
 
 var (
 	_ capability.Runner     = (*Runner)(nil)
 	_ capability.Classifier = (*Runner)(nil)
+	_ capability.Previewer  = (*Runner)(nil)
 )
 
 // New makes a Runner. A nil transport is the usual network.
-func New(transport nethttp.RoundTripper) *Runner {
+func New(transport nethttp.RoundTripper) *Runner { return NewWith(transport, Clock{}) }
+
+// NewWith makes a Runner that goes by a clock of its own.
+func NewWith(transport nethttp.RoundTripper, clock Clock) *Runner {
 	if transport == nil {
 		transport = &nethttp.Transport{
 			Proxy:                  nethttp.ProxyFromEnvironment,
@@ -48,7 +57,15 @@ func New(transport nethttp.RoundTripper) *Runner {
 			ForceAttemptHTTP2:      true,
 		}
 	}
-	return &Runner{transport}
+	return &Runner{transport: transport, clock: clock.withDefaults()}
+}
+
+// All lists the capabilities that a Runner performs.
+func All(r *Runner) []capability.Entry {
+	return []capability.Entry{
+		{Contract: Contract(), Runner: r},
+		{Contract: DownloadContract(), Runner: Download{r}},
+	}
 }
 
 // Class implements capability.Classifier.
@@ -72,48 +89,70 @@ func class(method string) capability.Class {
 
 // Run implements capability.Runner.
 func (r *Runner) Run(ctx context.Context, call capability.Call) (capability.Result, error) {
-	in, err := parse(call)
+	in, err := parse(call, ID)
 	if err != nil {
 		return capability.Result{}, err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, in.wait, errTimeout)
 	defer cancel()
+	if _, err := in.request(ctx); err != nil {
+		return capability.Result{}, err
+	}
+	var got answer
+	err = r.persist(ctx, in, func() (nethttp.Header, int, error) {
+		got, err = r.ask(ctx, in, call.Host)
+		return got.header, got.status, err
+	})
+	if err != nil && got.status == 0 {
+		return capability.Result{}, err
+	}
+	out := got.result()
+	if err != nil {
+		return out, err
+	}
+	if err := keep(ctx, call, &out, got.header.Get("Content-Type"), got.body); err != nil {
+		return out, err
+	}
+	if !in.expected(got.status) {
+		return out, unexpected(in, got.status, got.body)
+	}
+	return out, nil
+}
+
+// answer is what came back. Its status is 0 when nothing did.
+type answer struct {
+	status int
+	header nethttp.Header
+	url    string
+	body   []byte
+}
+
+func (a answer) result() capability.Result {
+	return capability.Result{Exit: &a.status, Outputs: map[string]json.RawMessage{
+		"status": asJSON(a.status), "headers": asJSON(headers(a.header)), "url": asJSON(a.url)}}
+}
+
+// ask makes one request, and reads all of its answer.
+func (r *Runner) ask(ctx context.Context, in input, host capability.Host) (answer, error) {
 	req, err := in.request(ctx)
 	if err != nil {
-		return capability.Result{}, err
+		return answer{}, err
 	}
 	client := nethttp.Client{Transport: r.transport, CheckRedirect: in.follow}
 	res, err := client.Do(req)
 	if err != nil {
-		return capability.Result{}, explain(ctx, in, err)
+		return answer{}, err
 	}
 	defer func() { _ = res.Body.Close() }() // what was not read is not wanted
-	return answer(ctx, call, in, res)
-}
-
-// answer keeps what came back, and judges it.
-func answer(ctx context.Context, call capability.Call, in input, res *nethttp.Response) (capability.Result, error) {
-	status := res.StatusCode
-	out := capability.Result{Exit: &status, Outputs: map[string]json.RawMessage{
-		"status":  asJSON(status),
-		"headers": asJSON(headers(res.Header)),
-		"url":     asJSON(res.Request.URL.Redacted()),
-	}}
+	a := answer{status: res.StatusCode, header: res.Header, url: res.Request.URL.Redacted()}
 	limit := *in.MaxBytes
-	body, err := io.ReadAll(io.LimitReader(&alive{res.Body, call.Host}, limit+1))
-	if err != nil {
-		return out, explain(ctx, in, err)
+	if a.body, err = io.ReadAll(io.LimitReader(&alive{res.Body, host}, limit+1)); err != nil {
+		return a, err
 	}
-	if int64(len(body)) > limit {
-		return out, fault.New(fault.Failed, "%s answered with more than %d bytes", in.place(), limit).Remedy("raise max_bytes, or ask for less")
+	if int64(len(a.body)) > limit {
+		return a, fault.New(fault.Failed, "%s answered with more than %d bytes", in.place(), limit).Remedy("raise max_bytes, or ask for less")
 	}
-	if err := keep(ctx, call, &out, res.Header.Get("Content-Type"), body); err != nil {
-		return out, err
-	}
-	if !in.expected(status) {
-		return out, unexpected(in, status, body)
-	}
-	return out, nil
+	return a, nil
 }
 
 func keep(ctx context.Context, call capability.Call, out *capability.Result, contentType string, body []byte) error {

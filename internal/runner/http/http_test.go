@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cairn-plan/cairn/internal/capability"
 	"github.com/cairn-plan/cairn/internal/capability/capabilitytest"
@@ -29,16 +30,16 @@ func site(t *testing.T) *httptest.Server {
 	mux.HandleFunc("/orders", func(w nethttp.ResponseWriter, r *nethttp.Request) {
 		b, _ := io.ReadAll(r.Body)
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
-		w.WriteHeader(201)
+		w.WriteHeader(nethttp.StatusCreated)
 		_ = json.NewEncoder(w).Encode(map[string]string{"method": r.Method, "body": string(b), "key": r.Header.Get("Idempotency-Key"),
 			"type": r.Header.Get("Content-Type"), "x": r.Header.Get("X-Own"), "host": r.Host})
 	})
 	mux.HandleFunc("/large", func(w nethttp.ResponseWriter, r *nethttp.Request) { fmt.Fprint(w, strings.Repeat("é", 4000)) })
 	mux.HandleFunc("/bytes", func(w nethttp.ResponseWriter, r *nethttp.Request) { _, _ = w.Write([]byte{0xff, 0}) })
-	mux.HandleFunc("/loop", func(w nethttp.ResponseWriter, r *nethttp.Request) { nethttp.Redirect(w, r, "/loop", 302) })
-	mux.HandleFunc("/moved", func(w nethttp.ResponseWriter, r *nethttp.Request) { nethttp.Redirect(w, r, "/orders", 307) })
+	mux.HandleFunc("/loop", func(w nethttp.ResponseWriter, r *nethttp.Request) { nethttp.Redirect(w, r, "/loop", nethttp.StatusFound) })
+	mux.HandleFunc("/moved", func(w nethttp.ResponseWriter, r *nethttp.Request) { nethttp.Redirect(w, r, "/orders", nethttp.StatusTemporaryRedirect) })
 	mux.HandleFunc("/away", func(w nethttp.ResponseWriter, r *nethttp.Request) {
-		nethttp.Redirect(w, r, "http://"+strings.Replace(r.Host, "127.0.0.1", "localhost", 1)+"/orders", 307)
+		nethttp.Redirect(w, r, "http://"+strings.Replace(r.Host, "127.0.0.1", "localhost", 1)+"/orders", nethttp.StatusTemporaryRedirect)
 	})
 	mux.HandleFunc("/cut", func(w nethttp.ResponseWriter, r *nethttp.Request) {
 		w.Header().Set("Content-Length", "100")
@@ -55,6 +56,16 @@ func site(t *testing.T) *httptest.Server {
 	return s
 }
 
+// hasty is a clock that waits for nothing, and notes how long it was to.
+func hasty(waits *[]time.Duration) http.Clock {
+	return http.Clock{Wait: func(_ context.Context, d time.Duration) error {
+		if waits != nil {
+			*waits = append(*waits, d)
+		}
+		return nil
+	}}
+}
+
 func request(t *testing.T, with map[string]any) (capability.Result, *capabilitytest.Host, error) {
 	t.Helper()
 	raw, err := json.Marshal(with)
@@ -62,7 +73,7 @@ func request(t *testing.T, with map[string]any) (capability.Result, *capabilityt
 		t.Fatal(err)
 	}
 	host := &capabilitytest.Host{}
-	res, err := http.New(nil).Run(t.Context(), capability.Call{With: raw, Key: key, Host: host})
+	res, err := http.NewWith(nil, hasty(nil)).Run(t.Context(), capability.Call{With: raw, Key: key, Host: host})
 	return res, host, err
 }
 
@@ -176,6 +187,7 @@ func TestFaults(t *testing.T) {
 		"bad timeout":   {map[string]any{"url": s.URL, "timeout": "soon"}, "no timeout", "500ms"},
 		"bad status":    {map[string]any{"url": s.URL, "expect_status": "fine"}, "neither a number", ""},
 		"bad method":    {map[string]any{"url": s.URL, "method": "A B"}, "cannot be made", ""},
+		"bad retries":   {map[string]any{"url": s.URL, "method": "POST", "retries": 1}, "not tried again", "retry"},
 		"bad input":     {map[string]any{"url": 5}, "inputs of http.request are wrong", "show http.request"},
 	} {
 		res, _, err := request(t, c.with)
@@ -217,7 +229,7 @@ func TestRareFaults(t *testing.T) {
 		"does not answer":                  &net.OpError{Op: "dial", Err: late{}},
 		"got no answer":                    errors.New("something else"),
 	} {
-		_, got := http.New(broken{err}).Run(t.Context(), capability.Call{With: json.RawMessage(`{"url": "http://host/"}`)})
+		_, got := http.NewWith(broken{err}, hasty(nil)).Run(t.Context(), capability.Call{With: json.RawMessage(`{"url": "http://host/"}`)})
 		if got == nil || !strings.Contains(got.Error(), want) {
 			t.Errorf("%v, want %q", got, want)
 		}

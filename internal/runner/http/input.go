@@ -25,6 +25,7 @@ type input struct {
 	Timeout   string            `json:"timeout"`
 	MaxBytes  *int64            `json:"max_bytes"`
 	Redirects *int              `json:"redirects"`
+	Retries   *int              `json:"retries"`
 
 	to   *url.URL
 	key  string
@@ -32,11 +33,10 @@ type input struct {
 	wait time.Duration
 }
 
-func parse(call capability.Call) (input, error) {
+func parse(call capability.Call, id string) (input, error) {
 	in := input{wait: defaultTimeout, key: call.Key.String()}
 	if err := json.Unmarshal(call.With, &in); err != nil {
-		return in, fault.Wrap(fault.Invalid, err, "the inputs of %s are wrong", ID).
-			Remedy("see what it takes with: cairn capability show %s", ID)
+		return in, wrong(id, err)
 	}
 	var err error
 	if in.to, err = url.Parse(in.URL); err != nil || in.to.Host == "" || in.to.Scheme != "http" && in.to.Scheme != "https" {
@@ -57,7 +57,31 @@ func parse(call capability.Call) (input, error) {
 	if in.Redirects == nil {
 		in.Redirects = ptr(defaultRedirects)
 	}
-	return in, in.statuses()
+	if in.Retries == nil {
+		in.Retries = ptr(0)
+		if class(in.Method) == capability.Repeatable {
+			in.Retries = ptr(defaultRetries)
+		}
+	}
+	if *in.Retries > 0 && !idempotent(in.Method) {
+		return in, fault.New(fault.Invalid, "%s may do something each time, so it is not tried again at once", in.Method).
+			Remedy("leave retries out, and let the plan decide: retry: {times: 3, backoff: 2s..30s}")
+	}
+	err = in.statuses()
+	return in, err
+}
+
+func wrong(id string, err error) error {
+	return fault.Wrap(fault.Invalid, err, "the inputs of %s are wrong", id).Remedy("see what it takes with: cairn capability show %s", id)
+}
+
+// idempotent reports whether a method is the same when it arrives twice, by its definition.
+func idempotent(method string) bool {
+	switch method {
+	case nethttp.MethodGet, nethttp.MethodHead, nethttp.MethodOptions, nethttp.MethodPut, nethttp.MethodDelete:
+		return true
+	}
+	return false
 }
 
 func ptr[T any](v T) *T { return &v }
