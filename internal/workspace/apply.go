@@ -90,7 +90,7 @@ func (b *Branch) applyCommits(ctx context.Context, now staged, tip known) (Appli
 	}
 	ctx, cancel := finishing(ctx)
 	defer cancel()
-	if _, err := b.user.run(ctx, nil, "merge", "-q", "--no-edit", "--no-verify", "--no-autostash", "-m", "Merge branch 'plan/"+b.plan+"'", tip.commit); err != nil {
+	if _, err := b.user.as(b.who).run(ctx, nil, "merge", "-q", "--no-edit", "--no-verify", "--no-autostash", "-m", "Merge branch 'plan/"+b.plan+"'", tip.commit); err != nil {
 		return Applied{}, b.refusedMerge(ctx, err)
 	}
 	head, err := b.user.line(ctx, "rev-parse", "HEAD")
@@ -167,7 +167,7 @@ func (b *Branch) applyFiles(ctx context.Context, now staged, tip known) (Applied
 	if now.head != "" && now.head != b.start.Head {
 		parents = append(parents, now.head) // for git to see what has come home already
 	}
-	ours, err := b.git.commit(ctx, tree, "chore(plan): the files before the result of plan "+b.plan, parents...)
+	ours, err := b.record.commit(ctx, tree, "chore(plan): the files before the result of plan "+b.plan, parents...)
 	if err != nil {
 		return Applied{}, err
 	}

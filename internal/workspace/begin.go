@@ -31,7 +31,7 @@ func (b *Branch) begin(ctx context.Context) error {
 		if now.head != "" {
 			parents = []string{now.head}
 		}
-		if b.start.Base, err = b.git.commit(ctx, now.tree, "chore(plan): the files that were not committed yet", parents...); err != nil {
+		if b.start.Base, err = b.record.commit(ctx, now.tree, "chore(plan): the files that were not committed yet", parents...); err != nil {
 			return err
 		}
 	}

@@ -27,8 +27,10 @@ type Branch struct {
 	git    git    // on the repository, without a work tree
 	user   git    // on the user's own work tree
 	sieve  *sieve // for the user's own files
+	who    identity
 	opts   Options
 	lock   *os.File
+	record *recorder
 	start  start
 
 	adding sync.Mutex // held while git makes a work tree
@@ -51,8 +53,8 @@ type start struct {
 
 // branchSettings go before what the user has set: filters, line ends and the name of the author stay theirs.
 var branchSettings = []string{
-	"core.hooksPath", os.DevNull, "core.fsmonitor", "false", "core.untrackedCache", "false",
-	"core.longpaths", "true", "core.splitIndex", "false", "status.showUntrackedFiles", "all", "core.safecrlf", "false",
+	"core.hooksPath", os.DevNull, "core.fsmonitor", "false", "core.untrackedCache", "false", "core.preloadIndex", "false", "index.threads", "1",
+	"core.longpaths", "true", "core.splitIndex", "true", "status.showUntrackedFiles", "all", "core.safecrlf", "false",
 	"submodule.recurse", "false", "index.version", "4", "commit.gpgSign", "false", "gc.auto", "0", "maintenance.auto", "false",
 }
 
@@ -80,6 +82,7 @@ func OpenBranch(ctx context.Context, root, home, plan string, opts Options) (*Br
 		return nil, err
 	}
 	if err := b.open(ctx); err != nil {
+		b.record.close()
 		b.lock.Close()
 		return nil, err
 	}
@@ -89,7 +92,7 @@ func OpenBranch(ctx context.Context, root, home, plan string, opts Options) (*Br
 
 // locate finds the user's repository, and how git is called in it.
 func (b *Branch) locate(ctx context.Context, plain git) error {
-	plain = plain.configured(branchSettings...)
+	plain = plain.configured(wholeIndex(branchSettings)...)
 	plain.dir = b.root
 	if _, err := plain.line(ctx, "check-ref-format", b.ref); err != nil {
 		return fault.New(fault.Invalid, "a branch cannot be called plan/%s", b.plan).
@@ -112,7 +115,8 @@ func (b *Branch) locate(ctx context.Context, plain git) error {
 	if _, err := plain.line(ctx, "merge-tree", "--write-tree", emptyTree, emptyTree); failedWith(err, 129) {
 		return fault.New(fault.Invalid, "this git is too old to join the work of several tasks").Remedy("install git 2.38 or newer")
 	}
-	plain = plain.as(plain.author(ctx)).with("GIT_LITERAL_PATHSPECS=1")
+	b.who = plain.author(ctx)
+	plain = plain.with("GIT_LITERAL_PATHSPECS=1")
 	b.common = at[1]
 	b.user = plain.on(at[2], at[0], filepath.Join(at[2], "index"))
 	b.git = plain.with("GIT_DIR=" + b.common)
@@ -145,6 +149,7 @@ func (b *Branch) claim(ctx context.Context) (err error) {
 		return err
 	}
 	b.git.lock = b.lock
+	b.record = newRecorder(b.git, b.who, filepath.Join(b.folder, "commit"))
 	_ = os.Remove(filepath.Join(b.common, filepath.FromSlash(b.ref)+".lock"))
 	return nil
 }
@@ -181,7 +186,7 @@ func (b *Branch) lost(ctx context.Context) (string, error) {
 	if last := strings.TrimSpace(readText(b.tipFile())); last != "" {
 		tip = last
 	}
-	if _, err := b.git.run(ctx, nil, "update-ref", b.ref, tip, ""); err != nil {
+	if err := b.record.move(ctx, b.ref, tip, ""); err != nil {
 		return "", fault.Wrap(fault.Conflict, err, "the branch plan/%s is gone and cannot be made again", b.plan).
 			Remedy("if there is a branch `plan`, rename it (`git branch -m plan old-plan`); then try again")
 	}
@@ -240,7 +245,7 @@ func (b *Branch) Restore(ctx context.Context, state string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := b.advance(ctx, b.git, tip, tree, "revert(plan): go back to "+short(state)); err != nil {
+	if _, err := b.advance(ctx, tip, tree, "revert(plan): go back to "+short(state)); err != nil {
 		return nil, err
 	}
 	return changed, nil

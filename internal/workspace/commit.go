@@ -28,19 +28,6 @@ func (g git) author(ctx context.Context) identity {
 	return identity{name, mail}
 }
 
-// commit writes a commit. It is not reachable before a reference names it.
-func (g git) commit(ctx context.Context, tree, message string, parents ...string) (string, error) {
-	args := []string{"commit-tree"}
-	for _, p := range parents {
-		args = append(args, "-p", p)
-	}
-	if strings.TrimSpace(message) == "" {
-		message = "chore(plan): keep the files"
-	}
-	out, err := g.run(ctx, []byte(message), append(args, "-F", "-", tree)...)
-	return strings.TrimSpace(string(out)), err
-}
-
 // treeOf is the tree of a commit.
 func (g git) treeOf(ctx context.Context, commit string) (string, error) {
 	return g.line(ctx, "rev-parse", "--verify", commit+"^{tree}")

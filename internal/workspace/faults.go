@@ -1,8 +1,10 @@
 package workspace
 
 import (
+	"errors"
 	"regexp"
 	"strings"
+	"syscall"
 
 	"github.com/cairn-plan/cairn/internal/fault"
 )
@@ -16,8 +18,7 @@ func explain(e *gitError) error {
 	switch m := locked.FindStringSubmatch(text); {
 	case strings.Contains(text, "No space left on device"), strings.Contains(text, "isk quota exceeded"),
 		strings.Contains(text, "File too large"), strings.Contains(text, "Out of diskspace"):
-		return fault.Wrap(fault.Internal, e, "the disk is full, so this state of the files could not be kept; the files and all earlier states are as they were").
-			Remedy("free some space, then run the command again")
+		return full(e)
 	case m != nil:
 		return fault.Wrap(fault.Conflict, e, "another git has locked %s", m[1]+m[2]).
 			Remedy("wait until it has finished; if no git is running, remove %s", strings.TrimSpace(m[1]+" "+m[2]))
@@ -30,6 +31,19 @@ func explain(e *gitError) error {
 			Remedy("`git fsck` in the repository says how far it is sound; put the home back from a copy made before")
 	}
 	return fault.Wrap(fault.Internal, e, "a step of the workspace failed")
+}
+
+func full(err error) error {
+	return fault.Wrap(fault.Internal, err, "the disk is full, so this state of the files could not be kept; the files and all earlier states are as they were").
+		Remedy("free some space, then run the command again")
+}
+
+// notWritten says why a file of the home could not be written.
+func notWritten(err error, path string) error {
+	if errors.Is(err, syscall.ENOSPC) {
+		return full(err)
+	}
+	return fault.Wrap(fault.Invalid, err, "write %s", path).Remedy("make the home writable for you")
 }
 
 // named joins the names of files for a message; many are cut short.

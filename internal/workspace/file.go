@@ -4,8 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/cairn-plan/cairn/internal/fault"
 )
 
 // writeFile puts text in place in one step, unless it is there already.
@@ -21,7 +19,7 @@ func writeFile(path, text string) error {
 		err = os.Rename(path+".new", path)
 	}
 	if err != nil {
-		return fault.Wrap(fault.Invalid, err, "write %s", path).Remedy("make the home writable for you")
+		return notWritten(err, path)
 	}
 	return nil
 }

@@ -63,6 +63,11 @@ func (g git) configured(pairs ...string) git {
 	return g.with(env...)
 }
 
+// wholeIndex is for an index that does not stay: a split one would leave its other half in the git dir.
+func wholeIndex(settings []string) []string {
+	return append(slices.Clip(settings), "core.splitIndex", "false")
+}
+
 // run executes one git command and gives what it printed.
 func (g git) run(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, g.program, args...)

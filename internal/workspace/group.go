@@ -143,11 +143,11 @@ func (h *Here) advance(ctx context.Context, head, tree, message string, files []
 		h.moved(head, nil)
 		return head, nil
 	}
-	after, err := h.git.commit(ctx, tree, message, head)
+	after, err := h.record.commit(ctx, tree, message, head)
 	if err != nil {
 		return "", err
 	}
-	if _, err := h.git.run(ctx, nil, "update-ref", hereRef, after, head); err != nil {
+	if err := h.record.move(ctx, hereRef, after, head); err != nil {
 		return "", err
 	}
 	h.known = known{after, tree}

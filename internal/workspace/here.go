@@ -19,6 +19,7 @@ type Here struct {
 	dir        string // the shadow repository
 	git        git
 	lock       *os.File
+	record     *recorder
 
 	turn  sync.Mutex // held by whoever uses the shadow repository
 	sieve *sieve     // guarded by turn
@@ -42,11 +43,13 @@ type known struct{ commit, tree string }
 const hereRef = "refs/heads/here"
 
 // hereSettings are given to every command: the configuration of the shadow repository is not asked for more than its
-// format. The cache of untracked files stays off: with files that appear while git looks it loses some for good.
+// format. The cache of untracked files stays off: with files that appear while git looks it loses some for good. Threads only
+// cost: the workers of a plan keep the processors busy already.
 var hereSettings = []string{
 	"core.hooksPath", os.DevNull, "core.excludesFile", os.DevNull, "core.attributesFile", os.DevNull,
 	"core.autocrlf", "false", "core.safecrlf", "false", "core.fsmonitor", "false", "core.longpaths", "true",
-	"core.untrackedCache", "false", "index.version", "4", "core.quotePath", "false",
+	"core.untrackedCache", "false", "core.splitIndex", "true", "core.preloadIndex", "false", "index.threads", "1",
+	"index.version", "4", "core.quotePath", "false",
 	"status.showUntrackedFiles", "all", "core.logAllRefUpdates", "false", "submodule.recurse", "false",
 	"gc.auto", "0", "maintenance.auto", "false", "safe.directory", "*",
 }
@@ -76,9 +79,11 @@ func OpenHere(ctx context.Context, root, home string, opts Options) (*Here, erro
 		return nil, err
 	}
 	h.git = plain.with("GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_ATTR_NOSYSTEM=1", "GIT_LITERAL_PATHSPECS=1").
-		on(h.dir, root, filepath.Join(h.dir, "index")).configured(hereSettings...).as(ourselves)
+		on(h.dir, root, filepath.Join(h.dir, "index")).configured(hereSettings...)
 	h.git.lock = h.lock
+	h.record = newRecorder(h.git, ourselves, filepath.Join(h.dir, "COMMIT"))
 	if err := h.open(ctx, plain); err != nil {
+		h.record.close()
 		h.lock.Close()
 		return nil, err
 	}
@@ -103,7 +108,7 @@ func (h *Here) open(ctx context.Context, plain git) error {
 			return err
 		}
 	}
-	if _, err := h.git.line(ctx, "rev-parse", "-q", "--verify", hereRef+"^{commit}"); err != nil {
+	if _, err := h.git.line(ctx, "rev-parse", "-q", "--verify", hereRef); failedWith(err, 1) {
 		if err := h.begin(ctx); err != nil {
 			return err
 		}
@@ -120,12 +125,11 @@ func (h *Here) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	first, err := h.git.commit(ctx, strings.TrimSpace(string(tree)), "chore(plan): nothing yet")
+	first, err := h.record.commit(ctx, strings.TrimSpace(string(tree)), "chore(plan): nothing yet")
 	if err != nil {
 		return err
 	}
-	_, err = h.git.run(ctx, nil, "update-ref", hereRef, first)
-	return err
+	return h.record.move(ctx, hereRef, first, "")
 }
 
 // tidy packs the repository when it has grown to thousands of loose objects; a failure costs space, nothing else.
@@ -195,6 +199,7 @@ func (h *Here) Close() error {
 	h.closed = true
 	h.mu.Unlock()
 	h.served.Wait()
+	h.record.close()
 	return h.lock.Close()
 }
 

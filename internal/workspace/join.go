@@ -78,7 +78,7 @@ func (b *Branch) join(ctx context.Context, t *tree, st staged, message string) (
 		if tip.commit != t.at.commit {
 			var err error
 			if mine == "" {
-				if mine, err = t.git.commit(ctx, st.tree, message, t.at.commit); err != nil {
+				if mine, err = b.record.commit(ctx, st.tree, message, t.at.commit); err != nil {
 					return engine.Change{}, err
 				}
 			}
@@ -91,7 +91,7 @@ func (b *Branch) join(ctx context.Context, t *tree, st staged, message string) (
 			change.After = tip.commit
 			return change, nil // others did the same meanwhile
 		}
-		after, err := b.advance(ctx, t.git, tip, result, message)
+		after, err := b.advance(ctx, tip, result, message)
 		if err != nil {
 			if attempt < 3 && b.reread(ctx) {
 				continue
@@ -122,13 +122,13 @@ func merged(ctx context.Context, g git, ours, theirs string) (string, error) {
 		Remedy("let the one task need the other, or give both the same entry in `locks`, then try again")
 }
 
-// advance puts a commit on top of the branch. A tree's git may move its own HEAD along.
-func (b *Branch) advance(ctx context.Context, g git, tip known, tree, message string) (string, error) {
-	after, err := g.commit(ctx, tree, message, tip.commit)
+// advance puts a commit on top of the branch.
+func (b *Branch) advance(ctx context.Context, tip known, tree, message string) (string, error) {
+	after, err := b.record.commit(ctx, tree, message, tip.commit)
 	if err != nil {
 		return "", err
 	}
-	if _, err := b.git.run(ctx, nil, "update-ref", b.ref, after, tip.commit); err != nil {
+	if err := b.record.move(ctx, b.ref, after, tip.commit); err != nil {
 		return "", err
 	}
 	b.mu.Lock()

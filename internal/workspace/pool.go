@@ -12,7 +12,9 @@ import (
 // pool decides when another tree is worth making. Filling one may take longer than many tasks: so a task waits for a
 // tree to become free as long as making one took, and has one made only then. It is guarded by the branch's mu.
 type pool struct {
-	changed chan struct{} // closed when a tree became free or was made
+	line    []int         // who waits, by number, in the order of arrival
+	next    int           // the number of who comes next
+	changed chan struct{} // closed when a tree became free or was made, or the line moved
 	making  bool          // git makes one work tree at a time
 	cost    time.Duration // of the last one
 	since   time.Time     // when the cost became known
@@ -71,41 +73,56 @@ func (b *Branch) Enter(ctx context.Context, _ string, writes bool) (engine.Place
 }
 
 // choose finds a tree and takes it: one that others read, which comes without a tip, or one that is free, to be brought
-// to the tip.
+// to the tip. Whoever came first is served first.
 func (b *Branch) choose(ctx context.Context, writes bool) (*tree, known, error) {
-	for begun := time.Now(); ; {
-		b.mu.Lock()
+	begun := time.Now()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	mine := b.pool.next
+	b.pool.next++
+	b.pool.line = append(b.pool.line, mine)
+	defer func() {
+		b.pool.line = slices.DeleteFunc(b.pool.line, func(n int) bool { return n == mine })
+		b.pool.turnOver()
+	}()
+	for {
 		if b.closed {
-			b.mu.Unlock()
 			return nil, known{}, errClosed()
 		}
-		if t, tip := b.pick(writes, b.pool.wait(begun, time.Now()) == 0); t != nil {
-			b.mu.Unlock()
+		wait := b.pool.wait(begun, time.Now())
+		if t, tip := b.pick(writes, b.pool.line[0] == mine, wait == 0); t != nil {
 			return t, tip, nil
 		}
-		changed, timer := b.pool.changed, time.NewTimer(max(b.pool.wait(begun, time.Now()), time.Millisecond))
-		if b.pool.making {
-			timer.Stop() // whoever makes one will say so
+		if b.pool.making || b.pool.line[0] != mine {
+			wait = patience // whoever makes one, or is before us, will say so
 		}
+		changed, timer := b.pool.changed, time.NewTimer(max(wait, time.Millisecond))
 		b.mu.Unlock()
+		var err error
 		select {
 		case <-changed:
 		case <-timer.C:
 		case <-ctx.Done():
-			timer.Stop()
-			return nil, known{}, fault.Wrap(fault.Interrupted, ctx.Err(), "stopped before there was a tree to work in")
+			err = fault.Wrap(fault.Interrupted, ctx.Err(), "stopped before there was a tree to work in")
 		}
 		timer.Stop()
+		b.mu.Lock()
+		if err != nil {
+			return nil, known{}, err
+		}
 	}
 }
 
 // pick takes a tree that is there, or a new one if more may be made. The caller holds mu.
-func (b *Branch) pick(writes, more bool) (*tree, known) {
+func (b *Branch) pick(writes, first, more bool) (*tree, known) {
 	for _, t := range b.trees {
 		if !writes && t.readers > 0 && t.at.commit == b.tip.commit {
 			t.readers++
 			return t, known{}
 		}
+	}
+	if !first {
+		return nil, known{}
 	}
 	at := slices.IndexFunc(b.trees, func(t *tree) bool {
 		return !t.writer && t.readers == 0 && (t.gitDir != "" || !b.pool.making)

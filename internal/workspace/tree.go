@@ -106,7 +106,9 @@ func (b *Branch) mend(ctx context.Context, t *tree, state string) error {
 	return nil
 }
 
-func (t *tree) use(g git) { t.git = g.on(t.gitDir, t.dir, filepath.Join(t.gitDir, "index")) }
+func (t *tree) use(g git) {
+	t.git = g.on(t.gitDir, t.dir, filepath.Join(t.gitDir, "index")).configured(branchSettings...)
+}
 
 // adminOf finds the folder in which git keeps what it knows about the work tree dir.
 func adminOf(common, dir string) string {
@@ -149,6 +151,7 @@ func (b *Branch) Close() error {
 	b.mu.Unlock()
 	<-last
 	defer b.lock.Close()
+	defer b.record.close()
 	ctx, cancel := finishing(context.Background())
 	defer cancel()
 	if len(b.trees) == 0 || b.trees[0].writer || b.trees[0].readers > 0 {

@@ -182,7 +182,7 @@ func (h *Here) Try(ctx context.Context) (*Trial, error) {
 	}
 	user := h.git
 	user.env, user.dir, user.lock = outside(h.git.env), h.root, nil
-	return trialPlan{git: h.git, user: user, home: h.home, state: state, opts: h.sieve.opts}.try(ctx)
+	return trialPlan{git: h.git.configured(wholeIndex(hereSettings)...), user: user, home: h.home, state: state, opts: h.sieve.opts}.try(ctx)
 }
 
 // Throwaway makes a private copy of the present files; done removes it.

@@ -12,6 +12,7 @@
 // What is kept is decided before git sees it: a changed file that holds a known secret, is too large or cannot be read
 // is left out of the commit, and the change says so. A crash leaves at most a lock file or a half written tree, which
 // the next Open removes: whoever holds the lock of the operating system knows that no other git of ours is at work.
+// States are as durable as commits are by git's defaults: a power failure may take the last ones, as it may the files.
 package workspace
 
 import (
