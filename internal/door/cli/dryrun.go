@@ -7,7 +7,9 @@ import (
 	"strings"
 
 	"github.com/cairn-plan/cairn/internal/capability"
+	"github.com/cairn-plan/cairn/internal/fault"
 	"github.com/cairn-plan/cairn/internal/plan"
+	"github.com/cairn-plan/cairn/internal/risk"
 	"github.com/cairn-plan/cairn/internal/view"
 )
 
@@ -32,11 +34,15 @@ type trial struct {
 
 // dryRun shows what a plan would do. What it says of the future is no failure of ours: it ends well whatever it finds.
 func (a *app) dryRun(ctx context.Context, h *House, p *plan.Plan) error {
+	risks := view.Risks(p)
+	if err := beyondCopy(risks); err != nil {
+		return err
+	}
 	steps, err := h.DryRun(ctx, p)
 	if err != nil {
 		return err
 	}
-	t := trial{Plan: p.Name, Steps: append([]Step{}, steps...), Beyond: beyond(p, h.Engine.Capabilities.Lookup, steps), Risks: view.Risks(p)}
+	t := trial{Plan: p.Name, Steps: append([]Step{}, steps...), Beyond: beyond(p, h.Engine.Capabilities.Lookup, steps), Risks: risks}
 	paths := map[string]bool{}
 	for _, s := range steps {
 		for _, f := range view.Changes([]byte(s.Diff)) {
@@ -53,6 +59,32 @@ func (a *app) dryRun(ctx context.Context, h *House, p *plan.Plan) error {
 	return writeTrial(t, a.out())
 }
 
+// beyondCopy refuses to try commands whose effect does not stay in the copy of the project: a push from there is a push.
+func beyondCopy(risks []view.Risk) error {
+	for _, r := range risks {
+		if r.Uses != "shell" || !reachesOut(r.Finding) {
+			continue
+		}
+		return fault.New(fault.Denied, "a dry run tries commands in a copy of the project, and task %s would act outside of it: `%s` %s", r.Task, oneLine(r.Text), r.Says).
+			Remedy("try the plan without this task; `cairn check` lists all that cannot be taken back")
+	}
+	return nil
+}
+
+// reachesOut reports whether a command acts on more than the folder that it runs in. Deleting and opening up do only where
+// they name another place.
+func reachesOut(f risk.Finding) bool {
+	if f.Effect != risk.Deletion && f.Effect != risk.Exposure {
+		return true
+	}
+	for _, word := range strings.Fields(f.Text) {
+		if word = strings.Trim(word, `"'`); strings.HasPrefix(word, "/") || strings.HasPrefix(word, "~") || strings.HasPrefix(word, "$") || strings.Contains(word, "..") {
+			return true
+		}
+	}
+	return false
+}
+
 func writeTrial(t trial, out Out) error {
 	for _, s := range t.Steps {
 		if err := writeStep(s, out); err != nil {
@@ -62,7 +94,7 @@ func writeTrial(t trial, out Out) error {
 	if err := view.RiskLines(out, "", t.Risks, out.Color); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "dry run of plan %s: %s, %s would change; nothing was done\n", t.Plan, count(len(t.Steps), "step"), count(t.Files, "file"))
+	fmt.Fprintf(out, "dry run of plan %s: %s, %s would change; the project is as it was\n", t.Plan, count(len(t.Steps), "step"), count(t.Files, "file"))
 	if len(t.Unknown) > 0 {
 		fmt.Fprintf(out, "could not be foreseen: %s\n", some(t.Unknown))
 	}
