@@ -104,7 +104,11 @@ func (a *app) confirm(ctx context.Context, h *House, st *lifecycle.State, o roll
 	if o.to != "" {
 		what = "what plan " + st.Name + " did after " + o.to
 	}
-	fmt.Fprintf(a.io.Out, "This undoes %s, last things first: %s.\nGo on? [y/N] ", what, some(tasks))
+	fmt.Fprintf(a.io.Out, "This undoes %s, last things first: %s.\n", what, some(tasks))
+	if st.Plan.Policy == nil || st.Plan.Policy.Workspace != "branch" {
+		fmt.Fprintln(a.io.Out, "Files go back to what they were then, with what you yourself changed in them since; that is kept in the home.")
+	}
+	fmt.Fprint(a.io.Out, "Go on? [y/N] ")
 	answer, err := bufio.NewReader(f).ReadString('\n')
 	if word := strings.ToLower(strings.TrimSpace(answer)); err == nil && (word == "y" || word == "yes") {
 		return nil
