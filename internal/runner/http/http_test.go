@@ -36,8 +36,12 @@ func site(t *testing.T) *httptest.Server {
 	})
 	mux.HandleFunc("/large", func(w nethttp.ResponseWriter, r *nethttp.Request) { fmt.Fprint(w, strings.Repeat("é", 4000)) })
 	mux.HandleFunc("/bytes", func(w nethttp.ResponseWriter, r *nethttp.Request) { _, _ = w.Write([]byte{0xff, 0}) })
-	mux.HandleFunc("/loop", func(w nethttp.ResponseWriter, r *nethttp.Request) { nethttp.Redirect(w, r, "/loop", nethttp.StatusFound) })
-	mux.HandleFunc("/moved", func(w nethttp.ResponseWriter, r *nethttp.Request) { nethttp.Redirect(w, r, "/orders", nethttp.StatusTemporaryRedirect) })
+	mux.HandleFunc("/loop", func(w nethttp.ResponseWriter, r *nethttp.Request) {
+		nethttp.Redirect(w, r, "/loop", nethttp.StatusFound)
+	})
+	mux.HandleFunc("/moved", func(w nethttp.ResponseWriter, r *nethttp.Request) {
+		nethttp.Redirect(w, r, "/orders", nethttp.StatusTemporaryRedirect)
+	})
 	mux.HandleFunc("/away", func(w nethttp.ResponseWriter, r *nethttp.Request) {
 		nethttp.Redirect(w, r, "http://"+strings.Replace(r.Host, "127.0.0.1", "localhost", 1)+"/orders", nethttp.StatusTemporaryRedirect)
 	})
