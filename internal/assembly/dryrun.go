@@ -68,5 +68,20 @@ func (h *House) rehearse(ctx context.Context, p *plan.Plan, home string, trial *
 	}
 	defer r.Close()
 	err = (&local.Driver{Yes: "person:dry-run", Workers: 1}).Drive(ctx, r)
-	return shown.Steps(), err
+	steps = shown.Steps()
+	for i := range steps {
+		h.hide(&steps[i])
+	}
+	return steps, err
+}
+
+// hide takes secrets out of what is shown of a step.
+func (h *House) hide(s *preview.Step) {
+	s.Error, s.Diff = h.secrets.clean(s.Error), h.secrets.clean(s.Diff)
+	for i := range s.Commands {
+		s.Commands[i] = h.secrets.clean(s.Commands[i])
+	}
+	for i := range s.Unforeseen {
+		s.Unforeseen[i] = h.secrets.clean(s.Unforeseen[i])
+	}
 }

@@ -4,6 +4,7 @@ package assembly_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,6 +23,8 @@ tasks:
   - {id: call, uses: http.request, with: {url: "http://127.0.0.1:1/", method: POST}, outputs: {status: {type: number}, text: {type: text}}}
   - {id: uses, uses: shell, needs: [call], run: 'echo ${call.text}'}
   - {id: fails, uses: shell, needs: [write], run: 'exit 3'}
+  - {id: push, uses: shell, run: 'git push --force; touch ../pushed'}
+  - {id: leaks, uses: shell, run: 'echo ${secret:DRY}; exit 5'}
   - {id: read}
 `
 
@@ -32,6 +35,7 @@ func TestDryRunShowsWhatWouldChangeAndChangesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	t.Setenv("CAIRN_SECRET_DRY", "open-sesame-7")
 	before := fingerprint(t, dir)
 	h, err := assembly.Open(context.Background(), options(dir, ""))
 	if err != nil {
@@ -48,6 +52,9 @@ func TestDryRunShowsWhatWouldChangeAndChangesNothing(t *testing.T) {
 	}
 	got := map[string]string{}
 	for _, s := range steps {
+		if all := fmt.Sprint(s); strings.Contains(all, "open-sesame-7") {
+			t.Errorf("a secret is shown: %s", all)
+		}
 		got[s.Task] = s.Diff + "|" + s.Error + "|" + strings.Join(s.Unforeseen, ";")
 	}
 	for task, want := range map[string][]string{
@@ -56,6 +63,8 @@ func TestDryRunShowsWhatWouldChangeAndChangesNothing(t *testing.T) {
 		"call":  {"||"},
 		"uses":  {"it reads what another step would have brought"},
 		"fails": {"exit status 3"},
+		"push":  {"it is not tried"},
+		"leaks": {"exit status 5"},
 	} {
 		for _, w := range want {
 			if !strings.Contains(got[task], w) {

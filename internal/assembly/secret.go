@@ -38,6 +38,17 @@ func (s *secrets) Value(ctx context.Context, name string) (string, error) {
 	return value, nil
 }
 
+// clean takes the values that were given out, and what looks like a secret, out of a text.
+func (s *secrets) clean(text string) string {
+	s.mu.Lock()
+	if s.red == nil {
+		s.red = redact.New(s.given)
+	}
+	red := s.red
+	s.mu.Unlock()
+	return red.String(text)
+}
+
 // holds names the secrets in content.
 func (s *secrets) holds(content []byte) (names []string) {
 	s.mu.Lock()

@@ -86,6 +86,12 @@ func (c *Capabilities) show(ctx context.Context, contract capability.Contract, r
 		return unknown(call), nil
 	}
 	if slices.Contains(runsInCopy, contract.ID) {
+		if k, ok := runner.(capability.Classifier); ok && contract.ID == "shell" && k.Class(call.With) == capability.Once {
+			step.Commands = command(call)
+			step.Unforeseen = append(step.Unforeseen, "it is not tried, even in a copy: what it does cannot be taken back")
+			c.steps = append(c.steps, step)
+			return unknown(call), nil
+		}
 		return c.try(ctx, step, runner, call)
 	}
 	if p, ok := runner.(capability.Previewer); ok {
@@ -103,10 +109,7 @@ func (c *Capabilities) show(ctx context.Context, contract capability.Contract, r
 // try carries a step out in the copy and takes the difference it made.
 func (c *Capabilities) try(ctx context.Context, step Step, runner capability.Runner, call capability.Call) (capability.Result, error) {
 	step.Ran = true
-	var in struct{ Run, Path string }
-	if json.Unmarshal(call.With, &in) == nil {
-		step.Commands = slices.DeleteFunc([]string{in.Run, in.Path}, func(s string) bool { return s == "" })
-	}
+	step.Commands = command(call)
 	res, err := runner.Run(ctx, call)
 	if err != nil {
 		step.Error = err.Error()
@@ -121,6 +124,15 @@ func (c *Capabilities) try(ctx context.Context, step Step, runner capability.Run
 	}
 	c.steps = append(c.steps, step)
 	return res, err
+}
+
+// command is what a call names to be run or touched.
+func command(call capability.Call) []string {
+	var in struct{ Run, Path string }
+	if json.Unmarshal(call.With, &in) != nil {
+		return nil
+	}
+	return slices.DeleteFunc([]string{in.Run, in.Path}, func(s string) bool { return s == "" })
 }
 
 // since leaves out of a diff the files that show the same as before.
