@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -220,12 +221,18 @@ func TestContracts(t *testing.T) {
 
 // appears waits for a file that a child makes.
 func appears(ctx context.Context, file string) error {
-	for ctx.Err() == nil {
+	again := time.NewTicker(10 * time.Millisecond)
+	defer again.Stop()
+	for {
 		if _, err := os.Stat(file); err == nil {
 			return nil
 		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
-	return ctx.Err()
 }
 
 func TestNoRepository(t *testing.T) {
