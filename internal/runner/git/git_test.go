@@ -188,6 +188,7 @@ func text(t *testing.T, raw json.RawMessage) string {
 func TestContracts(t *testing.T) {
 	hub := newHub(t)
 	reg := registry(t)
+	task{t: t, dir: repository(t)}.must("git.status", `{}`) // starts the supervisor, which stays
 	slow := filepath.Join(t.TempDir(), "began")
 	for _, e := range git.All(nil) {
 		t.Run(e.Contract.ID, func(t *testing.T) {
