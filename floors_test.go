@@ -53,6 +53,7 @@ var floors = []struct {
 		"runner/process":  {"runner/sandbox"},
 		"runner/shell":    {"runner/process"},
 		"runner/sql":      nil,
+		"runner/web":      nil,
 		"runner/manifest": {"runner/process"},
 		"runner/file":     nil,
 		"runner/git":      {"runner/process"},
