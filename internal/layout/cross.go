@@ -131,10 +131,10 @@ func (c *crosser) settle(r int, only []bool) (better bool) {
 func (c *crosser) settleAll(only []bool) {
 	for range maxRounds {
 		better := false
-		for r := range c.l.layers {
+		for r := 0; r < len(c.l.layers) && c.work <= orderWork; r++ {
 			better = c.settle(r, only) || better
 		}
-		for r := len(c.l.layers) - 2; r >= 0; r-- {
+		for r := len(c.l.layers) - 2; r >= 0 && c.work <= orderWork; r-- {
 			better = c.settle(r, only) || better
 		}
 		if !better {

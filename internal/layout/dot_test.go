@@ -29,8 +29,8 @@ func dotText(g layout.Graph) []byte {
 	return b.Bytes()
 }
 
-// plainOf has Graphviz draw, and reads what it drew. took is the time of the whole process.
-func plainOf(t testing.TB, g layout.Graph) (f figure, took time.Duration) {
+// dot has Graphviz draw a graph, and says how long the whole process took.
+func dot(t testing.TB, g layout.Graph) (plain []byte, took time.Duration) {
 	t.Helper()
 	cmd := exec.Command("dot", "-Tplain")
 	cmd.Stdin = bytes.NewReader(dotText(g))
@@ -40,6 +40,13 @@ func plainOf(t testing.TB, g layout.Graph) (f figure, took time.Duration) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return out, took
+}
+
+// plainOf reads what Graphviz drew.
+func plainOf(t testing.TB, g layout.Graph) figure {
+	t.Helper()
+	out, _ := dot(t, g)
 	byEnds := map[string][][]layout.Point{}
 	var w, h float64
 	for sc := bufio.NewScanner(bytes.NewReader(out)); sc.Scan(); {
@@ -63,7 +70,7 @@ func plainOf(t testing.TB, g layout.Graph) (f figure, took time.Duration) {
 		paths[i] = byEnds[key][0]
 		byEnds[key] = byEnds[key][1:]
 	}
-	return measure(g, paths, w, h), took
+	return measure(g, paths, w, h)
 }
 
 func inch(s string) float64 {
@@ -71,41 +78,11 @@ func inch(s string) float64 {
 	return v * 72
 }
 
-// TestSpeedBesideDot prints how long we take beside Graphviz for a thousand tasks, in turns so that both meet
-// the same machine, and fails at more than twice its time. dot is measured as a process, and then without
-// what starting it takes.
-func TestSpeedBesideDot(t *testing.T) {
-	if _, err := exec.LookPath("dot"); err != nil || testing.Short() || raced {
-		t.Skip("dot is not installed, or time says little")
-	}
-	for _, c := range []struct {
-		name string
-		g    layout.Graph
-	}{{"layered", layered(1000, 28, 7)}, {"narrow", layered(1000, 10, 7)}, {"tree", tree(1000)}, {"pipelines", pipelines(25, 40)}} {
-		least := [3]time.Duration{time.Hour, time.Hour, time.Hour}
-		for range 3 {
-			start := time.Now()
-			draw(c.g)
-			least[0] = min(least[0], time.Since(start))
-			_, took := plainOf(t, c.g)
-			least[1] = min(least[1], took)
-			_, took = plainOf(t, layout.Graph{})
-			least[2] = min(least[2], took)
-		}
-		ours, theirs := least[0], least[1]-least[2]
-		t.Logf("%-10s ours %v, dot %v, without its start %v: %.2f and %.2f of its time", c.name, ours.Round(time.Millisecond),
-			least[1].Round(time.Millisecond), theirs.Round(time.Millisecond), float64(ours)/float64(least[1]), float64(ours)/float64(theirs))
-		if ours > 2*theirs {
-			t.Errorf("%s takes %v, dot %v", c.name, ours, theirs)
-		}
-	}
-}
-
 // TestBesideDot prints how our drawings read beside those of Graphviz, where it is installed, and fails
 // when they read much worse.
 func TestBesideDot(t *testing.T) {
-	if _, err := exec.LookPath("dot"); err != nil || testing.Short() {
-		t.Skip("dot is not installed")
+	if _, err := exec.LookPath("dot"); err != nil || testing.Short() || raced {
+		t.Skip("dot is not installed, or it would take long")
 	}
 	for _, c := range []struct {
 		name string
@@ -116,7 +93,7 @@ func TestBesideDot(t *testing.T) {
 		{"layered 200", layered(200, 12, 4)}, {"layered 400", layered(400, 16, 5)},
 	} {
 		ours := own(c.g)
-		theirs, _ := plainOf(t, c.g)
+		theirs := plainOf(t, c.g)
 		t.Logf("%-14s crossings %5d / %5d  length %7.0f / %7.0f  straight %3d / %3d  size %5.0fx%-5.0f / %5.0fx%-5.0f",
 			c.name, ours.crossings, theirs.crossings, ours.length, theirs.length, ours.straight, theirs.straight, ours.w, ours.h, theirs.w, theirs.h)
 		if float64(ours.crossings) > 1.5*float64(theirs.crossings)+10 {

@@ -221,3 +221,20 @@ func anything(r *rand.Rand) layout.Graph {
 	}
 	return g
 }
+
+// Where long edges would need more vertices than a drawing is given, some go straight over what is between.
+func TestVeryLongEdgesAreDrawnAllTheSame(t *testing.T) {
+	if raced || testing.Short() {
+		t.Skip("takes long")
+	}
+	g := pipelines(1, 1200)
+	for i := range 300 {
+		g.Edges = append(g.Edges, edge(0, 1201-i))
+	}
+	d := draw(g)
+	for i := range d.Edges {
+		if len(d.Edges[i].Points) < 4 {
+			t.Fatalf("edge %d is not drawn", i)
+		}
+	}
+}
