@@ -14,13 +14,10 @@ import (
 
 	"github.com/cairn-plan/cairn/internal/door/cli"
 	"github.com/cairn-plan/cairn/internal/runner/process"
-	"github.com/cairn-plan/cairn/internal/runner/sandbox"
+	_ "github.com/cairn-plan/cairn/internal/runner/sandbox/entrance" // makes this process a keeper before main begins
 )
 
 func main() {
-	if len(os.Args) > 1 && os.Args[1] == sandbox.ConfineArg {
-		os.Exit(sandbox.Confine())
-	}
 	if len(os.Args) > 1 && os.Args[1] == process.SupervisorArg {
 		os.Exit(process.Supervise())
 	}

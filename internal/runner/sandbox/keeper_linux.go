@@ -149,15 +149,12 @@ func (k *keeper) fork(veiled bool, inner *os.File) error {
 	if err := bind(k.order.Policy, veiled, k.order.Spaces && os.Getuid() != 0); err != nil {
 		return fmt.Errorf("cannot confine the process: %w", err)
 	}
-	proc, err := os.StartProcess(gateShell, append([]string{"sh", "-c", gateScript, "sh"}, k.order.Argv...), &os.ProcAttr{
-		Dir: k.order.Dir, Env: k.order.Env, Files: []*os.File{os.Stdin, os.Stdout, os.Stderr, inner},
+	var err error
+	k.main, err = syscall.ForkExec(gateShell, append([]string{"sh", "-c", gateScript, "sh"}, k.order.Argv...), &syscall.ProcAttr{
+		Dir: k.order.Dir, Env: k.order.Env, Files: []uintptr{0, 1, 2, inner.Fd()},
 		Sys: &syscall.SysProcAttr{Setpgid: true},
 	})
-	if err != nil {
-		return err
-	}
-	k.main = proc.Pid
-	return nil
+	return err
 }
 
 // limit sets the limits of the child that waits at the gate.
