@@ -79,17 +79,28 @@ func (b *Branch) ownIndex(name string) (git, error) {
 		if !ok {
 			continue
 		}
-		text, err := os.ReadFile(file)
-		if err != nil && !os.IsNotExist(err) {
-			return git{}, fault.Wrap(fault.Invalid, err, "read the index of the repository").Remedy("make %s readable for you", file)
-		}
 		_ = os.Remove(index)
 		_ = os.Remove(index + ".lock")
-		if err == nil {
-			if err := writeFile(index, string(text)); err != nil {
-				return git{}, err
-			}
+		if err := copyIndex(file, index); err != nil && !os.IsNotExist(err) {
+			return git{}, fault.Wrap(fault.Invalid, err, "read the index of the repository").Remedy("make %s readable for you", file)
 		}
 	}
 	return b.user.with("GIT_INDEX_FILE=" + index), nil
+}
+
+// copyIndex copies an index with its time. Git looks again at files that changed in the same moment as the index was
+// written; a copy that claims to be younger would have it trust them.
+func copyIndex(from, to string) error {
+	info, err := os.Stat(from)
+	if err != nil {
+		return err
+	}
+	text, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	if err := writeFile(to, string(text)); err != nil {
+		return err
+	}
+	return os.Chtimes(to, info.ModTime(), info.ModTime())
 }

@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"context"
+	"slices"
 
 	"github.com/cairn-plan/cairn/internal/engine"
 	"github.com/cairn-plan/cairn/internal/fault"
@@ -13,7 +14,9 @@ type herePlace struct {
 	before string // the state it found
 	since  int    // the first round that may hold its files
 	writes bool
-	left   bool // it has left; guarded by here.mu
+
+	sinceOmitted int  // how much had been left out when it was entered
+	left         bool // it has left; guarded by here.mu
 }
 
 // request is a task that waits for a commit.
@@ -22,7 +25,6 @@ type request struct {
 	done    chan struct{}
 	after   string
 	round   int // the number of the round that served it
-	left    []string
 	err     error
 }
 
@@ -56,7 +58,7 @@ func (p *herePlace) Keep(ctx context.Context, message string) (engine.Change, er
 	if r.err != nil {
 		return engine.Change{}, r.err
 	}
-	return engine.Change{Before: p.before, After: r.after, Files: h.filesBetween(p.since, r.round), Left: r.left}, nil
+	return engine.Change{Before: p.before, After: r.after, Files: h.filesBetween(p.since, r.round), Left: h.omittedSince(p.sinceOmitted)}, nil
 }
 
 // Leave ends the task's stay. The files stay as they are.
@@ -76,6 +78,9 @@ func (p *herePlace) Leave() {
 		oldest = min(oldest, since)
 	}
 	h.rounds, h.first = h.rounds[oldest-h.first:], oldest
+	if len(h.inside) == 0 {
+		h.gone, h.omitted = h.gone+len(h.omitted), nil
+	}
 }
 
 // serve makes commits until nobody waits. All who arrive during one share the next.
@@ -98,9 +103,10 @@ func (h *Here) serve(ctx context.Context) {
 		after, left, err := h.keep(ctx, joined(messages))
 		h.mu.Lock()
 		round := h.first + len(h.rounds)
+		h.omitted = append(h.omitted, left...)
 		h.mu.Unlock()
 		for _, r := range batch {
-			r.after, r.left, r.err, r.round = after, left, err, round
+			r.after, r.err, r.round = after, err, round
 			close(r.done)
 		}
 	}
@@ -167,6 +173,14 @@ func (h *Here) moved(head string, files []string) {
 	if len(h.inside) == 0 {
 		h.first, h.rounds = h.first+len(h.rounds), nil
 	}
+}
+
+// omittedSince names what was left out since a place was entered. A file is met by whichever commit comes first, which
+// may be that of another task; all who were inside then are told.
+func (h *Here) omittedSince(n int) []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Compact(slices.Sorted(slices.Values(h.omitted[max(n-h.gone, 0):])))
 }
 
 // filesBetween counts the files that changed in the rounds from one number up to another.

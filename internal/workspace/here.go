@@ -30,6 +30,8 @@ type Here struct {
 	head    string      // the last state
 	rounds  [][]string  // the files of each commit that a place inside may still ask for
 	first   int         // the number of rounds[0]
+	omitted []string    // what was left out while a place was inside, in order
+	gone    int         // how many of those are forgotten
 	inside  map[int]int // how many places entered before the round of that number
 	waiting []*request
 	serving bool
@@ -164,7 +166,8 @@ func (h *Here) Enter(_ context.Context, _ string, writes bool) (engine.Place, er
 	if h.closed {
 		return nil, errClosed()
 	}
-	p := &herePlace{here: h, before: h.head, since: h.first + len(h.rounds), writes: writes}
+	p := &herePlace{here: h, before: h.head, since: h.first + len(h.rounds), sinceOmitted: h.gone + len(h.omitted),
+		writes: writes}
 	h.inside[p.since]++
 	return p, nil
 }

@@ -100,8 +100,8 @@ func copyRepository(ctx context.Context, user git, top string) (prefix string, e
 	if err != nil {
 		return "", err
 	}
-	if text, err := os.ReadFile(index); err == nil {
-		return prefix, writeFile(filepath.Join(top, ".git", "index"), string(text))
+	if err := copyIndex(index, filepath.Join(top, ".git", "index")); err != nil && !os.IsNotExist(err) {
+		return "", err
 	}
 	return prefix, nil
 }
