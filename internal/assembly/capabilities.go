@@ -3,6 +3,7 @@ package assembly
 import (
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/cairn-plan/cairn/internal/capability"
 	"github.com/cairn-plan/cairn/internal/fault"
@@ -13,6 +14,8 @@ import (
 	"github.com/cairn-plan/cairn/internal/runner/noop"
 	"github.com/cairn-plan/cairn/internal/runner/pipeline"
 	"github.com/cairn-plan/cairn/internal/runner/shell"
+	"github.com/cairn-plan/cairn/internal/runner/sql"
+	"github.com/cairn-plan/cairn/internal/runner/web"
 )
 
 // Manifests is where a home keeps the manifests that add capabilities to it.
@@ -26,11 +29,13 @@ func Capabilities(home string) (*capability.Registry, error) {
 	builtin := []capability.Entry{
 		{Contract: noop.Contract(), Runner: capability.RunnerFunc(noop.Run)},
 		{Contract: shell.Contract(), Runner: shell.New()},
-		{Contract: http.Contract(), Runner: requests},
 		{Contract: pipeline.Contract(), Runner: pipeline.New(r)},
 	}
 	builtin = append(builtin, file.All()...)
 	builtin = append(builtin, git.All(nil)...)
+	builtin = append(builtin, http.All(requests)...)
+	builtin = append(builtin, sql.All()...)
+	builtin = append(builtin, web.All(web.New(filepath.Join(home, "cache", "web"), nil, time.Now))...)
 	for _, b := range builtin {
 		if err := r.Add(b.Contract, b.Runner); err != nil {
 			return nil, err

@@ -23,7 +23,15 @@ type host struct {
 	every time.Duration
 }
 
-var _ capability.Host = (*host)(nil)
+var (
+	_ capability.Host   = (*host)(nil)
+	_ capability.Opener = (*host)(nil)
+)
+
+// Open implements capability.Opener.
+func (h *host) Open(ctx context.Context, ref capability.Ref) (io.ReadCloser, error) {
+	return h.run.engine.Artifacts.Open(ctx, ref.Hash)
+}
 
 func (h *host) fact(body any, k lifecycle.Fact) lifecycle.Fact {
 	k.Task, k.Attempt, k.Body = h.work.Task, h.work.Attempt, body
