@@ -48,7 +48,10 @@ func Capabilities(home string) (*capability.Registry, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r, r.Reload(added)
+	if err := r.Reload(added); err != nil {
+		return nil, err
+	}
+	return r, nil
 }
 
 // AddManifest checks a manifest and puts it into a home, in place of an older one of the same capability.

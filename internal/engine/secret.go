@@ -118,7 +118,7 @@ func (r *Run) cleaned(content io.Reader) (clean io.Reader, stop func()) {
 		pw.CloseWithError(errors.Join(err, w.Close()))
 	}()
 	return pr, func() {
-		pr.Close()
+		_ = pr.Close() // it only tells the writer that nobody reads on
 		<-done
 	}
 }

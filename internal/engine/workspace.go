@@ -80,7 +80,7 @@ func (r *Run) inPlace(ctx context.Context, w Work, runner capability.Runner, cal
 		return act(ctx, runner, call)
 	}
 	for again := false; ; again = true {
-		res, err := r.once(ctx, w, ws, writes, runner, call, e)
+		res, err := r.once(ctx, w, stay{ws, writes, runner, call}, e)
 		if again || !fault.Is(err, fault.Conflict) || r.Class(w.Effect, call, runner) == capability.Once {
 			return res, err
 		}
@@ -97,17 +97,25 @@ func act(ctx context.Context, runner capability.Runner, call capability.Call) (c
 	return runner.Run(ctx, call)
 }
 
-func (r *Run) once(ctx context.Context, w Work, ws Workspace, writes bool, runner capability.Runner, call capability.Call, e *lifecycle.Ended) (capability.Result, error) {
-	place, err := ws.Enter(ctx, w.Task, writes)
+// stay is one call in one workspace.
+type stay struct {
+	ws     Workspace
+	writes bool
+	runner capability.Runner
+	call   capability.Call
+}
+
+func (r *Run) once(ctx context.Context, w Work, s stay, e *lifecycle.Ended) (capability.Result, error) {
+	place, err := s.ws.Enter(ctx, w.Task, s.writes)
 	if err != nil {
 		return capability.Result{}, err
 	}
 	defer place.Leave()
-	if rel, err := filepath.Rel(r.engine.Root, call.Dir); err == nil {
-		call.Dir = filepath.Join(place.Dir(), rel)
+	if rel, err := filepath.Rel(r.engine.Root, s.call.Dir); err == nil {
+		s.call.Dir = filepath.Join(place.Dir(), rel)
 	}
-	res, err := act(ctx, runner, call)
-	if !writes {
+	res, err := act(ctx, s.runner, s.call)
+	if !s.writes {
 		return res, err
 	}
 	// What a failed attempt left in a shared folder is there all the same: kept, it does not show as the next one's.

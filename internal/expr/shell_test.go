@@ -13,7 +13,7 @@ import (
 func TestText(t *testing.T) {
 	value := "two words"
 	get := func(r expr.Ref) (any, error) {
-		if r.Path != nil && r.Path[0] == "n" {
+		if len(r.Path) > 0 && r.Path[0] == "n" {
 			return int64(42), nil
 		}
 		return value, nil

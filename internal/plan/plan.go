@@ -82,7 +82,7 @@ type Hypothesis struct {
 }
 
 // PlanArtifact names an output of a task as an artifact of the plan.
-type PlanArtifact struct {
+type PlanArtifact struct { //nolint:revive // an Artifact is stored content; this is a plan's name for one
 	Name      string                     `json:"name"`
 	From      string                     `json:"from,omitempty"` // task, or task.output
 	Type      string                     `json:"type,omitempty"`

@@ -68,7 +68,8 @@ func (b *Branch) applyCommits(ctx context.Context, now staged, tip known) (Appli
 	if _, err := b.git.line(ctx, "merge-base", "--is-ancestor", tip.commit, now.head); err == nil {
 		return Applied{Way: Nothing, Commit: now.head}, nil
 	}
-	way, result := Merge, ""
+	way := Merge
+	var result string
 	if _, err := b.git.line(ctx, "merge-base", "--is-ancestor", now.head, tip.commit); err == nil {
 		way, result = FastForward, tip.tree
 	} else if result, err = merged(ctx, b.git, now.head, tip.commit); err != nil {

@@ -92,7 +92,7 @@ func TestKilledInTheMiddle(t *testing.T) {
 			before := p.own()
 			kept := map[string]string{}
 			for round := range 6 {
-				killAfter(t, p, kind, round, 1+3*round, kept)
+				killAfter(t, p, kind, round, kept)
 				w, err := open(t.Context(), kind, p.root, p.home)
 				must(t, err)
 				for name, state := range kept {
@@ -119,8 +119,9 @@ func TestKilledInTheMiddle(t *testing.T) {
 	}
 }
 
-func killAfter(t *testing.T, p *project, kind string, round, lines int, kept map[string]string) {
+func killAfter(t *testing.T, p *project, kind string, round int, kept map[string]string) {
 	t.Helper()
+	lines := 1 + 3*round
 	cmd := play(t, "keep", kind, p.root, p.home, fmt.Sprint(round))
 	out, err := cmd.StdoutPipe()
 	must(t, err)

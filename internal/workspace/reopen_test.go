@@ -38,7 +38,8 @@ func TestBranchIsFoundAgain(t *testing.T) {
 func TestBranchHasOneHolder(t *testing.T) {
 	p := newRepo(t)
 	b := p.branch(workspace.Options{})
-	defer workspace.SetClaimPatience(0)()
+	restore := workspace.SetClaimPatience(0)
+	defer restore()
 	_, err := workspace.OpenBranch(t.Context(), p.root, p.home, "demo", workspace.Options{})
 	refused(t, err, fault.Conflict, "another process", "plan/demo")
 	must(t, b.Close())

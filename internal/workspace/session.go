@@ -39,7 +39,8 @@ func (s *session) ask(ctx context.Context, request string, lines int) ([]string,
 		}
 	}
 	process := s.cmd.Process
-	defer context.AfterFunc(ctx, func() { _ = stop(process) })()
+	done := context.AfterFunc(ctx, func() { _ = stop(process) })
+	defer done()
 	answers, err := s.exchange(request, lines)
 	if err == nil {
 		return answers, nil
@@ -69,7 +70,7 @@ func (s *session) exchange(request string, lines int) (answers []string, err err
 }
 
 func (s *session) start() error {
-	cmd := exec.Command(s.git.program, s.args...)
+	cmd := exec.Command(s.git.program, s.args...) //nolint:noctx // it outlives the call that starts it; close ends it
 	cmd.Dir, cmd.Env = s.git.dir, s.git.env
 	s.complaint = &bytes.Buffer{}
 	cmd.Stderr = s.complaint

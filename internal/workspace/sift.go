@@ -51,7 +51,7 @@ func (s *sieve) sift(ctx context.Context, g git, root string, all []found) (sift
 	if err != nil {
 		return out, gone(root, err)
 	}
-	defer folder.Close()
+	defer func() { _ = folder.Close() }() // it was only looked through
 	for _, f := range all {
 		if s.hides(f.path) {
 			continue

@@ -10,7 +10,7 @@ import (
 // modules lists the submodules of a tree that the user has at hand, with the commit each has to be at. A repository
 // without .gitmodules is not asked.
 func (b *Branch) modules(ctx context.Context, t *tree) ([]*module, error) {
-	if _, err := os.Lstat(filepath.Join(t.dir, ".gitmodules")); err != nil {
+	if !exists(filepath.Join(t.dir, ".gitmodules")) {
 		return nil, nil
 	}
 	out, err := t.git.run(ctx, nil, "ls-files", "-s", "-z")
@@ -106,4 +106,9 @@ func (b *Branch) removeModules(ctx context.Context, t *tree) {
 			_ = os.RemoveAll(admin)
 		}
 	}
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }

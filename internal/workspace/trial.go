@@ -83,7 +83,7 @@ func (t *Trial) fill(ctx context.Context, p trialPlan) error {
 func copyRepository(ctx context.Context, user git, top string) (prefix string, err error) {
 	found, err := user.line(ctx, "rev-parse", "--show-toplevel")
 	if err != nil {
-		return "", nil // not in a repository: there is nothing that a command could reach by going up
+		return "", nil //nolint:nilerr // not in a repository: there is nothing that a command could reach by going up
 	}
 	if prefix, err = user.line(ctx, "rev-parse", "--show-prefix"); err != nil {
 		return "", err

@@ -68,17 +68,17 @@ func Read(ctx context.Context, call capability.Call) (capability.Result, error) 
 	case text && len(content) <= inline:
 		res.Outputs["text"] = asJSON(string(content))
 	case text:
-		err = put(ctx, call, &res, "text", "text", content)
+		res.Artifacts, err = put(ctx, call, "text", "text", content)
 	default:
-		err = put(ctx, call, &res, "bytes", "file", content)
+		res.Artifacts, err = put(ctx, call, "bytes", "file", content)
 	}
 	return res, err
 }
 
-func put(ctx context.Context, call capability.Call, res *capability.Result, name, typ string, content []byte) error {
+func put(ctx context.Context, call capability.Call, name, typ string, content []byte) ([]capability.Ref, error) {
 	ref, err := call.Host.Put(ctx, name, typ, bytes.NewReader(content))
-	if err == nil {
-		res.Artifacts = append(res.Artifacts, ref)
+	if err != nil {
+		return nil, err
 	}
-	return err
+	return []capability.Ref{ref}, nil
 }

@@ -53,7 +53,8 @@ func (l *local) Run(ctx context.Context, call capability.Call) (capability.Resul
 	if err := l.gives.put(ctx, call, &res, l.gives.read(printed, "stdout")); err != nil {
 		return res, err
 	}
-	return res, want(ctx, call, &res, printed)
+	err = want(ctx, call, &res, printed)
+	return res, err
 }
 
 // Probe implements capability.Prober: 0 says that the effect took place, and what is printed are the
@@ -64,7 +65,8 @@ func (p *probed) Probe(ctx context.Context, call capability.Call) (capability.Re
 	case err != nil:
 		return res, false, err
 	case o.Exit == 0:
-		return res, true, p.gives.put(ctx, call, &res, p.gives.read(printed, "stdout"))
+		err := p.gives.put(ctx, call, &res, p.gives.read(printed, "stdout"))
+		return res, true, err
 	case o.Exit == 1 && o.Signal == "":
 		return res, false, nil
 	}

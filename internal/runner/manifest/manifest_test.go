@@ -259,7 +259,7 @@ func TestURL(t *testing.T) {
 		case r.URL.Path == "/long":
 			fmt.Fprintf(w, "%q", strings.Repeat("x", 5000))
 		case r.URL.Path == "/fail":
-			w.WriteHeader(500)
+			w.WriteHeader(http.StatusInternalServerError)
 			fmt.Fprint(w, r.Header.Get("Authorization"))
 		default:
 			_ = json.NewEncoder(w).Encode(map[string]string{"uri": r.URL.RequestURI(), "method": r.Method, "body": string(body[:n]), "auth": r.Header.Get("Authorization"),

@@ -40,7 +40,8 @@ func (r *remote) Run(ctx context.Context, call capability.Call) (capability.Resu
 	if err != nil {
 		return res, err
 	}
-	return res, r.gives.put(ctx, call, &res, r.gives.read(answer, "body"))
+	err = r.gives.put(ctx, call, &res, r.gives.read(answer, "body"))
+	return res, err
 }
 
 func (r *remote) request(with json.RawMessage, values scope) (json.RawMessage, error) {
