@@ -127,7 +127,7 @@ func (c *Cell) add(to *[]string, path string, write bool) error {
 			return err
 		}
 	}
-	real, err := filepath.EvalSymlinks(path)
+	place, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		if !write {
 			return nil // nothing to read there
@@ -135,11 +135,11 @@ func (c *Cell) add(to *[]string, path string, write bool) error {
 		return fault.Wrap(fault.NotFound, err, "the policy lets a task write %s, which is not there", path).
 			Remedy("create it first; or, for a folder, end it with / to have it made")
 	}
-	if c.within(path) && !under(real, c.policy.Root) {
-		return fault.New(fault.Denied, "%s is a link that leads out of the workspace, to %s", path, real).
-			Remedy("if that is meant, name %s itself in the policy", real)
+	if c.within(path) && !under(place, c.policy.Root) {
+		return fault.New(fault.Denied, "%s is a link that leads out of the workspace, to %s", path, place).
+			Remedy("if that is meant, name %s itself in the policy", place)
 	}
-	*to = append(*to, real)
+	*to = append(*to, place)
 	return nil
 }
 
@@ -153,8 +153,8 @@ func (c *Cell) makeWithin(path string) error {
 		}
 		near = filepath.Dir(near)
 	}
-	real, err := filepath.EvalSymlinks(near)
-	if err == nil && c.within(path) && !under(real, c.policy.Root) {
+	place, err := filepath.EvalSymlinks(near)
+	if err == nil && c.within(path) && !under(place, c.policy.Root) {
 		return nil // add says what is wrong
 	}
 	if err == nil {
@@ -176,22 +176,19 @@ func (c *Cell) keep(to *[]string, path string) error {
 			return fault.Wrap(fault.Failed, err, "cannot make %s, to keep tasks from making it", path)
 		}
 	}
-	st, err := os.Lstat(path)
-	if err != nil {
-		return nil
-	}
-	real, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return nil
+	st, _ := os.Lstat(path)
+	place, _ := filepath.EvalSymlinks(path)
+	if st == nil {
+		return nil // there is nothing to keep
 	}
 	if st.Mode()&fs.ModeSymlink != 0 && c.writable(filepath.Dir(path)) {
 		return fault.New(fault.Denied, "%s is a link, so a task could put something else in its place", path).
-			Remedy("replace the link by what it leads to, %s, or let the task write it: write: [%s]", real, path)
+			Remedy("replace the link by what it leads to, %s, or let the task write it: write: [%s]", place, path)
 	}
-	if slices.Contains(c.policy.Write, real) || !readable(real) && !c.writable(real) {
+	if place == "" || slices.Contains(c.policy.Write, place) || !readable(place) && !c.writable(place) {
 		return nil
 	}
-	*to = append(*to, real)
+	*to = append(*to, place)
 	return nil
 }
 

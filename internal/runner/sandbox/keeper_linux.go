@@ -48,7 +48,7 @@ type keeper struct {
 	files    int64     // that the disks had room for at the beginning
 }
 
-// event is a child that was collected; pid is 0 when none is left.
+// event is the main child, collected; pid is 0 when no process is left.
 type event struct {
 	pid    int
 	status unix.WaitStatus
@@ -81,7 +81,7 @@ func Confine() int {
 		errors.As(err, &errno)
 		k.report = Report{Exit: 126, Error: err.Error(), Errno: errno, Lacks: k.report.Lacks}
 	} else {
-		k.keep(words(from), collect(), asked)
+		k.keep(words(from), collect(k.main), asked)
 	}
 	_ = json.NewEncoder(out).Encode(k.report)
 	return 0
@@ -223,8 +223,8 @@ func words(from *bufio.Reader) <-chan string {
 	return said
 }
 
-// collect collects every process that ends; at last it tells that none is left.
-func collect() <-chan event {
+// collect collects every process that ends. It tells of the main one, and at last that none is left.
+func collect(main int) <-chan event {
 	events := make(chan event)
 	go func() {
 		for {
@@ -235,7 +235,7 @@ func collect() <-chan event {
 			case err != nil:
 				events <- event{}
 				return
-			default:
+			case pid == main:
 				events <- event{pid, st}
 			}
 		}
@@ -285,11 +285,9 @@ func (k *keeper) keep(said <-chan string, events <-chan event, asked <-chan os.S
 			if e.pid == 0 {
 				return
 			}
-			if e.pid == k.main {
-				k.conclude(e.status)
-				if over == nil {
-					over = time.After(k.order.Linger)
-				}
+			k.conclude(e.status)
+			if over == nil {
+				over = time.After(k.order.Linger)
 			}
 		case <-watch.C:
 			if k.report.Limit == "" && k.killing.IsZero() && k.released {

@@ -52,7 +52,8 @@ type Report struct {
 // ReadReport reads the report of a keeper that has ended; ok is false when it could not write one,
 // as when it was killed.
 func ReadReport(r io.Reader) (rep Report, ok bool) {
-	return rep, json.NewDecoder(io.LimitReader(r, 1<<20)).Decode(&rep) == nil
+	err := json.NewDecoder(io.LimitReader(r, 1<<20)).Decode(&rep)
+	return rep, err == nil
 }
 
 func readOrder(r *bufio.Reader) (o order, err error) {
@@ -60,5 +61,6 @@ func readOrder(r *bufio.Reader) (o order, err error) {
 	if err != nil {
 		return o, err
 	}
-	return o, json.Unmarshal(line, &o)
+	err = json.Unmarshal(line, &o)
+	return o, err
 }

@@ -24,12 +24,11 @@
 // root that holds the home, or .git; the Lacks of a Cell say so.
 //
 // What is not held: a task may fill a folder that it may write with anything, such as a Makefile that a
-// person later runs, or a repository of its own with hooks; it sees the command lines of other
-// processes when there is no process namespace; file metadata (names aside, stat) can be read
-// everywhere, and without mount namespaces modes and owners of one's own files changed; Unix sockets by
-// path are all or nothing, and so is UDP once any port may be used; and without namespaces and a Landlock
-// that knows signals, a task that kills its keeper sets free what has left the session. On other systems than Linux there
-// are resource limits only.
+// person later runs, or a repository of its own with hooks. Names aside, the metadata of files can be read
+// everywhere. Unix sockets by path are all or nothing, and so is UDP once any port may be used. Without
+// namespaces a task sees the command lines of other processes, and may change modes and times of what its
+// user owns; if Landlock does not know signals either, a task that kills its keeper sets free what has left
+// the session. On other systems than Linux there are resource limits only.
 //
 // Nothing here falls back in silence: what is lacking is told in plain words, or refused when the
 // policy is strict.
@@ -41,7 +40,7 @@ import "time"
 // tests that run confined children, hands over to Confine then, before it does anything else.
 const ConfineArg = "__confine"
 
-// AnyPort, among the ports of a policy, allows all of them.
+// AnyPort among the ports of a policy allows all of them.
 const AnyPort uint16 = 0
 
 // Policy is what a child may do. The zero Policy may do nothing at all, not even start; begin with

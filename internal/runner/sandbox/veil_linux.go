@@ -127,8 +127,8 @@ func freeze(l layer, all []layer) error {
 // hide covers a folder by an empty one, with places for what is to be put back into it, and a file by
 // nothing.
 func hide(l layer, all []layer) error {
-	st, err := os.Stat(l.path)
-	if err != nil {
+	st, _ := os.Stat(l.path)
+	if st == nil {
 		return nil // it is inside something that is hidden already
 	}
 	if !st.IsDir() {

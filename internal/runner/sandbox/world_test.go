@@ -39,6 +39,7 @@ func TestMain(m *testing.M) {
 			os.Exit(engine(os.Args[2], os.Args[3], os.Args[4]))
 		}
 	}
+	sandbox.Hurry()
 	code := m.Run()
 	process.Close()
 	if err := goleak.Find(); err != nil && code == 0 {
@@ -146,7 +147,7 @@ func (w *world) spec(t *testing.T, script string) process.Spec {
 			"USERHOME": w.user, "OUTSIDE": w.outside, "BASE": w.base, "CAIRN": w.home,
 			"ENGINE": strconv.Itoa(os.Getpid()), "SUPERVISOR": strconv.Itoa(w.supervisor),
 			"ATTACK": self(t) + " " + attackArg, "MARK": w.base,
-			"TCP": w.tcp, "UDP": w.udp, "ABSTRACT": w.abstract, "SOCKET": w.unix,
+			"GORACE": "atexit_sleep_ms=0", "TCP": w.tcp, "UDP": w.udp, "ABSTRACT": w.abstract, "SOCKET": w.unix,
 		}, "PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"),
 	}
 }
