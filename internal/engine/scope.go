@@ -159,6 +159,9 @@ func (sc scope) skipped() string {
 
 // mergedEnv is the plan's environment with the task's over it.
 func mergedEnv(p *plan.Plan, t *plan.Task) map[string]string {
+	if len(p.Env)+len(t.Env) == 0 && t.Run == "" {
+		return nil // a command may need it for its secrets
+	}
 	env := make(map[string]string, len(p.Env)+len(t.Env))
 	for k, v := range p.Env {
 		env[k] = v

@@ -24,8 +24,10 @@ func (t *Task) Reads() []string {
 	for _, s := range []string{string(t.With), t.Run, t.Each, t.Dir} {
 		add(s)
 	}
-	for _, k := range slices.Sorted(maps.Keys(t.Env)) {
-		add(t.Env[k])
+	if len(t.Env) > 0 {
+		for _, k := range slices.Sorted(maps.Keys(t.Env)) {
+			add(t.Env[k])
+		}
 	}
 	if !t.IsGroup() { // what a subplan gives is read inside it
 		for _, o := range t.Outputs {

@@ -79,7 +79,7 @@ type reply struct {
 // fault.Interrupted when ctx ended it with its state saved.
 func (d *Driver) Drive(ctx context.Context, r *engine.Run) error {
 	v := &drive{Driver: *d, run: r, inbox: make(chan message, 256), wrote: make(chan error, 1), over: make(chan struct{}), jobs: make(chan *attempt),
-		running: map[string]*attempt{}, timers: map[string]*time.Timer{}, durable: r.Head().Seq}
+		running: make(map[string]*attempt, r.State.Workers), timers: map[string]*time.Timer{}, durable: r.Head().Seq}
 	if v.Poll == 0 {
 		v.Poll = 100 * time.Millisecond
 	}
