@@ -49,7 +49,7 @@ func ParseSchema(raw json.RawMessage) (*Schema, error) {
 		return nil, err
 	}
 	s := &Schema{root: root, whole: whole, parts: map[string]*jsonschema.Resolved{}}
-	s.nothing = sync.OnceValue(func() []string { return s.findings(json.RawMessage("{}"), false) })
+	s.nothing = sync.OnceValue(func() []string { return s.wrongs(json.RawMessage("{}"), false) })
 	return s, nil
 }
 
@@ -104,9 +104,13 @@ func (s *Schema) Check(raw json.RawMessage) []string { return s.findings(raw, fa
 // findings lists what is wrong with an object, in the order of its keys. With open, what holds a
 // reference is not judged.
 func (s *Schema) findings(raw json.RawMessage, open bool) []string {
-	if len(bytes.TrimSpace(raw)) == 0 {
+	if raw = bytes.TrimSpace(raw); len(raw) == 0 || string(raw) == "{}" {
 		return s.nothing()
 	}
+	return s.wrongs(raw, open)
+}
+
+func (s *Schema) wrongs(raw json.RawMessage, open bool) []string {
 	var given map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &given); err != nil || given == nil {
 		return []string{"they must be an object of names and values"}
