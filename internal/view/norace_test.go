@@ -1,5 +1,0 @@
-//go:build !race
-
-package view
-
-const raceEnabled = false
