@@ -51,7 +51,42 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	if binaries != "" {
+		os.RemoveAll(binaries)
+	}
+	os.Exit(code)
+}
+
+// binaries is where a test binary without the race detector is kept.
+var binaries string
+
+// engineBinary is this test binary; under the race detector, which makes hundreds of short lives long, it is built again
+// without. What runs at once inside one engine is raced by the tests of the driver.
+var engineBinary = sync.OnceValues(func() (string, error) {
+	if !underRace {
+		return os.Args[0], nil
+	}
+	var err error
+	if binaries, err = os.MkdirTemp("", "cairn-engine-"); err != nil {
+		return "", err
+	}
+	path := filepath.Join(binaries, "engine.test")
+	if out, err := exec.Command("go", "test", "-c", "-o", path, ".").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	return path, nil
+})
+
+func engineCommand(t *testing.T, env ...string) *exec.Cmd {
+	t.Helper()
+	path, err := engineBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(path)
+	cmd.Env = append(os.Environ(), env...)
+	return cmd
 }
 
 // carryOut is the whole life of an engine: submit the plan of a folder, or find it there, and drive it to its end.
@@ -209,8 +244,7 @@ tasks:
 // life runs an engine on a folder, to its end or to its death.
 func life(t *testing.T, dir, kill string, env ...string) (killed bool) {
 	t.Helper()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(append(os.Environ(), "CAIRN_TEST_ENGINE="+dir, "CAIRN_TEST_KILL="+kill), env...)
+	cmd := engineCommand(t, append([]string{"CAIRN_TEST_ENGINE=" + dir, "CAIRN_TEST_KILL=" + kill}, env...)...)
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL {
@@ -439,8 +473,7 @@ func TestKilledAtRandomTimes(t *testing.T) {
 		t.Run(strconv.Itoa(n), func(t *testing.T) {
 			t.Parallel()
 			dir := folder(t, threeHundred())
-			cmd := exec.Command(os.Args[0])
-			cmd.Env = append(os.Environ(), "CAIRN_TEST_ENGINE="+dir)
+			cmd := engineCommand(t, "CAIRN_TEST_ENGINE="+dir)
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
