@@ -43,8 +43,8 @@ type Capabilities struct {
 var _ engine.Capabilities = (*Capabilities)(nil)
 
 // New wraps a registry. Commands run in the copy that trial shows the diff of, one at a time.
-func New(real engine.Capabilities, trial Trial) *Capabilities {
-	return &Capabilities{real: real, trial: trial}
+func New(caps engine.Capabilities, trial Trial) *Capabilities {
+	return &Capabilities{real: caps, trial: trial}
 }
 
 // Steps are what was shown so far, in order.
