@@ -68,7 +68,7 @@ func (r *Run) obey(ctx context.Context, c Command, actor string) error {
 	if _, _, err := r.Step(f); err != nil {
 		return err
 	}
-	return r.engine.Journal.Append(ctx, r.takePending())
+	return r.engine.Journal.Append(ctx, r.TakePending())
 }
 
 // post leaves a command in the mailbox and waits for its answer. The holder may be gone before it looks; then

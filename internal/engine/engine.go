@@ -146,7 +146,7 @@ func (e *Engine) Submit(ctx context.Context, p *plan.Plan, source, actor string)
 	if err := r.record(f, derived); err != nil {
 		return "", err
 	}
-	if err := e.Journal.Append(ctx, r.takePending()); err != nil {
+	if err := e.Journal.Append(ctx, r.TakePending()); err != nil {
 		return "", err
 	}
 	if e.Publish != nil {

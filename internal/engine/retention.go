@@ -152,7 +152,7 @@ func (e *Engine) drop(ctx context.Context, d Dropped) error {
 	if _, _, err := r.Step(f); err != nil {
 		return err
 	}
-	if err := e.Journal.Append(ctx, r.takePending()); err != nil {
+	if err := e.Journal.Append(ctx, r.TakePending()); err != nil {
 		return err
 	}
 	if err := e.Artifacts.Remove(ctx, d.Hash); err != nil {

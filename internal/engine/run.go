@@ -156,7 +156,7 @@ func (r *Run) work(effects []lifecycle.Effect) []Work {
 	return out
 }
 
-// Pending is how many records wait for Take; Recorded is the last of them.
+// Pending is how many records wait for TakePending.
 func (r *Run) Pending() int { return len(r.pending) }
 
 // Head is the end of what was recorded, durable or not.
@@ -164,9 +164,7 @@ func (r *Run) Head() journal.Head { return r.head }
 
 // TakePending hands out what has to be written next. The caller appends it to the journal, in this order and all
 // at once, so that a fact and what follows from it are never apart.
-func (r *Run) TakePending() []journal.Entry { return r.takePending() }
-
-func (r *Run) takePending() []journal.Entry {
+func (r *Run) TakePending() []journal.Entry {
 	p := r.pending
 	r.pending = make([]journal.Entry, 0, len(p))
 	return p
