@@ -135,7 +135,7 @@ func (e *Engine) Submit(ctx context.Context, p *plan.Plan, source, actor string)
 		return "", err
 	}
 	defer release()
-	body := &lifecycle.Submitted{Spec: blob.ID, Size: blob.Size, Title: p.Title, Tasks: len(p.Tasks), Source: source,
+	body := &lifecycle.Submitted{Spec: blob.ID, Size: blob.Size, Title: p.Title, Tasks: len(p.Tasks), Source: source, Law: lifecycle.Law,
 		Capabilities: e.installed(p.Tasks, map[string]lifecycle.Installed{})}
 	r := newRun(e, lifecycle.New(name), journal.Head{}, release)
 	f := lifecycle.Fact{Kind: lifecycle.PlanSubmitted, Actor: actor, Body: body, Time: e.Now()}

@@ -117,12 +117,17 @@ func (f Fact) Encode() ([]byte, error) {
 	return digest.Canonical(f.Body)
 }
 
+// Law is the edition of the law that new runs are under. What an edition derives from the same facts never changes, so a
+// rule that would have derived something else from an old journal holds only for runs of its edition or a later one.
+const Law = 2
+
 // Submitted is the body of plan.submitted.
 type Submitted struct {
 	Spec         digest.ID            `json:"spec"` // canonical JSON of the plan, in the artifact store
 	Size         int64                `json:"size"`
 	Title        string               `json:"title,omitempty"`
 	Tasks        int                  `json:"tasks"`
+	Law          int                  `json:"law,omitempty"`          // edition of the law that the run is under
 	Source       string               `json:"source,omitempty"`       // file it was read from
 	Capabilities map[string]Installed `json:"capabilities,omitempty"` // those the plan uses
 }

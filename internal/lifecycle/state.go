@@ -127,6 +127,7 @@ type State struct {
 	Rev     int
 	Tended  bool // an engine carries it out: what becomes ready starts
 
+	law     int // edition
 	nodes   []node
 	ids     map[string]int32
 	ready   heap

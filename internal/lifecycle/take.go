@@ -18,7 +18,7 @@ func (s *State) Submit(f Fact, p *plan.Plan) ([]Derived, error) {
 	if s.Phase != NoPlan {
 		return nil, s.refuse(f)
 	}
-	s.Plan, s.Spec, s.Author, s.classes, s.Workers = p, b.Spec, f.Actor, b.Capabilities, p.Workers()
+	s.Plan, s.Spec, s.Author, s.classes, s.Workers, s.law = p, b.Spec, f.Actor, b.Capabilities, p.Workers(), b.Law
 	if err := s.build(p); err != nil {
 		return nil, err
 	}
