@@ -19,6 +19,7 @@ import (
 	"github.com/cairn-plan/cairn/internal/capability"
 	"github.com/cairn-plan/cairn/internal/digest"
 	"github.com/cairn-plan/cairn/internal/fault"
+	"github.com/cairn-plan/cairn/internal/gate"
 	"github.com/cairn-plan/cairn/internal/journal"
 )
 
@@ -50,6 +51,8 @@ const (
 	RollbackEnded   journal.Kind = "rollback.ended"   // derived: all was undone, or one could not be
 	TimerFired      journal.Kind = "timer.fired"      // fact: a due time has come
 	GateOpened      journal.Kind = "gate.opened"      // derived: a gate asks for a decision
+	GateEscalated   journal.Kind = "gate.escalated"   // derived: its time was up, and more people may decide
+	GateDelegated   journal.Kind = "gate.delegated"   // fact: somebody who may decide handed that right to another
 	GateDecided     journal.Kind = "gate.decided"     // fact: somebody decided
 	ArtifactPut     journal.Kind = "artifact.put"     // fact: content was stored while a task was under way
 	ArtifactExpired journal.Kind = "artifact.expired" // fact: content was dropped by its retention
@@ -64,7 +67,7 @@ var bodies = map[journal.Kind]func() any{
 	TaskEnded: func() any { return new(Ended) }, TaskInterrupted: func() any { return new(Interrupted) },
 	TaskSaved: func() any { return new(Saved) }, RollbackAsked: func() any { return new(Asked) }, TaskUndone: func() any { return new(Undone) },
 	TaskJudged: func() any { return new(Judged) }, TimerFired: func() any { return new(Fired) },
-	GateDecided: func() any { return new(Decided) }, ArtifactPut: func() any { return new(Stored) },
+	GateDecided: func() any { return new(Decided) }, GateDelegated: func() any { return new(Delegated) }, ArtifactPut: func() any { return new(Stored) },
 	ArtifactExpired: func() any { return new(Expired) },
 }
 
@@ -130,6 +133,7 @@ type Submitted struct {
 	Law          int                  `json:"law,omitempty"`          // edition of the law that the run is under
 	Source       string               `json:"source,omitempty"`       // file it was read from
 	Capabilities map[string]Installed `json:"capabilities,omitempty"` // those the plan uses
+	Guarded      []string             `json:"guarded,omitempty"`      // tasks that a policy may hold, as authored: parent/child
 }
 
 // Installed is what was known of a capability when the plan was submitted. Whether it is pure decides
@@ -146,6 +150,8 @@ type Session struct {
 	Host    string `json:"host,omitempty"`
 	PID     int    `json:"pid,omitempty"`
 	Workers int    `json:"workers,omitempty"` // overrides the policy
+
+	Guarded []string `json:"guarded,omitempty"` // tasks that a policy may hold by now
 }
 
 // Reason is the body of facts that only say why.
@@ -161,6 +167,11 @@ type Assessed struct {
 	Count  *int      `json:"count,omitempty"`  // of items, for each
 	Items  digest.ID `json:"items,omitzero"`   // JSON array, in the artifact store
 	Checks []Verdict `json:"checks,omitempty"`
+
+	Mode    string        `json:"mode,omitempty"`    // failure mode that was recognised in the checks that do not hold
+	Demands []gate.Demand `json:"demands,omitempty"` // what holds the task, by itself and by policy
+	Subject digest.ID     `json:"subject,omitzero"`  // of what is to be approved
+	Denied  string        `json:"denied,omitempty"`  // the rule that forbids it
 }
 
 // Verdict is how one criterion turned out.
@@ -263,12 +274,37 @@ type Judged struct {
 }
 
 // Fired is the body of timer.fired.
-type Fired struct{}
+type Fired struct {
+	For string `json:"for,omitempty"` // what the time was set for; absent: the next attempt
+}
+
+// What a timer may be for, beside the next attempt.
+const (
+	TimerGate     = "gate"     // a decision is due
+	TimerDeadline = "deadline" // the task itself is
+)
 
 // Decided is the body of gate.decided.
 type Decided struct {
-	Approved bool   `json:"approved"`
-	Why      string `json:"why,omitempty"`
+	Approved bool     `json:"approved"`
+	Why      string   `json:"why,omitempty"`
+	Roles    []string `json:"roles,omitempty"` // that the actor had
+	Claimer  string   `json:"claimer,omitempty"`
+
+	Subject  digest.ID                  `json:"subject,omitzero"`   // what was seen
+	Override bool                       `json:"override,omitempty"` // in spite of checks that do not hold
+	Late     bool                       `json:"late,omitempty"`     // somebody else was first: kept, and changes nothing
+	Back     string                     `json:"back,omitempty"`     // pushed back: the task to go on from
+	Answers  map[string]json.RawMessage `json:"answers,omitempty"`  // become inputs
+	Evidence []capability.Ref           `json:"evidence,omitempty"`
+}
+
+// Delegated is the body of gate.delegated.
+type Delegated struct {
+	To      string   `json:"to"` // an actor
+	Why     string   `json:"why,omitempty"`
+	Roles   []string `json:"roles,omitempty"` // that the giver had
+	Claimer string   `json:"claimer,omitempty"`
 }
 
 // Stored is the body of artifact.put.
@@ -303,6 +339,16 @@ type (
 	reopenedBody struct {
 		By        string `json:"by"`
 		Execution int    `json:"execution"`
+	}
+	openedBody struct {
+		Demands []gate.Demand `json:"demands,omitempty"`
+		Subject digest.ID     `json:"subject,omitzero"`
+		Failing []string      `json:"failing,omitempty"` // checks that do not hold
+		Due     string        `json:"due,omitempty"`
+	}
+	escalatedBody struct {
+		To  []string `json:"to"`
+		Due string   `json:"due,omitempty"`
 	}
 	settledBody struct {
 		Status Status   `json:"status"`

@@ -100,6 +100,10 @@ func (s *State) wakeWaiters(r int32) {
 		}
 		s.stopWaiting(i)
 		if s.nodes[i].retries = 0; recovered && s.nodes[i].missing == 0 {
+			if s.nodes[i].spec.Kind == plan.Gate && s.nodes[i].spec.Uses == "" {
+				s.askFor(i) // its checks are looked at again
+				continue
+			}
 			s.makeReady(i)
 			continue
 		}
@@ -189,7 +193,7 @@ func (s *State) reset(i int32, again map[int32]bool) {
 		}
 		s.rejoin(i)
 	}
-	n.status, n.wait, n.result, n.routed, n.retries, n.lastFail, n.activated = Pending, ForNothing, nil, false, 0, nil, false
+	n.status, n.wait, n.result, n.routed, n.retries, n.lastFail, n.activated, n.tested = Pending, ForNothing, nil, false, 0, nil, false, false
 	n.order = 0
 	n.execution++
 	if n.expanded {

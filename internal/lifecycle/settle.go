@@ -39,13 +39,18 @@ func (s *State) consider(i int32) {
 		return
 	}
 	s.stir(i)
-	if n.item == 0 && (n.spec.When != "" || n.spec.Each != "") || n.spec.Kind == plan.Gate && hasChecks(n.spec) {
-		n.assessing = true
-		s.asking++
-		s.effect(Assess, i)
+	if n.item == 0 && (n.spec.When != "" || n.spec.Each != "") || n.spec.Kind == plan.Gate && hasChecks(n.spec) || s.held(n) {
+		s.askFor(i)
 		return
 	}
 	s.begun(i)
+}
+
+// askFor has the engine find out what has to be known of an active task before it goes on.
+func (s *State) askFor(i int32) {
+	s.nodes[i].assessing = true
+	s.asking++
+	s.effect(Assess, i)
 }
 
 func hasChecks(t *plan.Task) bool {
@@ -82,8 +87,8 @@ func (s *State) begun(i int32) {
 		s.nodes[i].status = Running
 		s.emit(Derived{Kind: TaskStarted, Task: n.id, Attempt: 1, Body: []byte(`{"group":true}`)}, nil)
 		s.enter(i)
-	case n.spec.Kind == plan.Gate && n.spec.Uses == "":
-		if needsDecision(n.spec) {
+	case n.spec.Kind == plan.Gate && (n.spec.Uses == "" || n.tested):
+		if needsDecision(n.spec) && s.law < 2 {
 			s.wait(i, ForDecision)
 			s.emit(Derived{Kind: GateOpened, Task: n.id, Body: []byte("{}")}, nil)
 			return
@@ -132,13 +137,22 @@ func (s *State) assessed(i int32, b *Assessed) {
 		s.settle(i, Skipped, b.Why)
 		return
 	}
+	if s.law >= 2 && s.detain(i, b) {
+		return
+	}
 	for _, c := range b.Checks {
-		if !c.OK && !c.Judge {
+		if !c.OK && !c.Judge && s.law < 2 {
 			s.calm(i)
 			s.fail(i, &Ended{Outcome: Failed, Error: "check does not hold: " + c.Says, Final: true})
 			return
 		}
 	}
+	s.goOn(i, b)
+}
+
+// goOn sets an assessed task going.
+func (s *State) goOn(i int32, b *Assessed) {
+	n := &s.nodes[i]
 	if n.spec.Each != "" && n.item == 0 {
 		if b.Count == nil {
 			s.ask(i, ForPerson, "it ranges over a list that nobody names")
@@ -185,6 +199,12 @@ func (s *State) ended(i int32, b *Ended) {
 		return
 	}
 	n.result = resultOf(b)
+	if s.law >= 2 && n.spec.Kind == plan.Gate && n.spec.Uses != "" && wantsPeople(n.spec) {
+		n.tested = true
+		s.stir(i)
+		s.askFor(i)
+		return
+	}
 	if b.unjudged() && s.unjudged() != "accept" {
 		s.stir(i)
 		s.ask(i, ForJudge, "")
@@ -210,14 +230,14 @@ func (s *State) judged(i int32, b *Judged) {
 	s.fail(i, &Ended{Outcome: Failed, Error: "judged not good enough: " + b.Why})
 }
 
-func (s *State) decided(i int32, b *Decided) {
+func (s *State) decided(i int32, approved bool, why string) {
 	s.calm(i)
-	if b.Approved {
+	if approved {
 		s.settle(i, Completed, "approved")
 		return
 	}
 	s.nodes[i].rejected = true
-	s.fail(i, &Ended{Outcome: Failed, Error: "rejected: " + b.Why, Final: true})
+	s.fail(i, &Ended{Outcome: Failed, Error: "rejected: " + why, Final: true})
 }
 
 // interrupted repeats an attempt that was cut off, without counting it, or asks what became of it.

@@ -99,6 +99,7 @@ type node struct {
 	routed     bool // its failure was routed: handled
 	pure       bool
 	rejected   bool // somebody said no: trying again does not ask again
+	tested     bool // a gate whose own work is done
 	gone       bool // an instance of an expansion that was taken back
 	due        time.Time
 	lastFail   *Ended
@@ -140,6 +141,10 @@ type State struct {
 	ends    int32
 	undo    *undo
 	expired map[digest.ID]bool
+	guarded map[*plan.Task]bool        // what a policy may hold
+	holds   map[string]*hold           // by task: what is held, or was
+	authors []string                   // of all revisions
+	answers map[string]json.RawMessage // of people who pushed back; they stand over the plan's inputs
 
 	// Filled by one Take and handed out by it.
 	now     time.Time
@@ -169,6 +174,7 @@ type Effect struct {
 	Attempt   int
 	Pure      bool
 	Due       time.Time
+	For       string // of Arm: what the time is for
 }
 
 // New is the state before the first fact.
@@ -218,6 +224,8 @@ func (s *State) Outstanding() []Effect {
 			s.effect(Assess, int32(i))
 		case n.wait == ForTimer:
 			s.effect(Arm, int32(i))
+		case n.wait == ForDecision:
+			s.armGate(int32(i))
 		case n.status == Running && n.pure && !s.isGroup(n):
 			s.effect(Start, int32(i))
 		}

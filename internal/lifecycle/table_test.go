@@ -87,7 +87,7 @@ var facts = map[journal.Kind]any{
 	PlanRetried: &Reason{}, TaskAssessed: &Assessed{Run: true}, TaskSpawned: &Spawned{}, TaskEnded: ok(),
 	TaskSaved: &Saved{Backup: []byte("{}")}, RollbackAsked: &Asked{}, TaskUndone: &Undone{},
 	TaskInterrupted: &Interrupted{Then: Repeat}, TaskJudged: &Judged{Accepted: true}, TimerFired: &Fired{},
-	GateDecided: &Decided{Approved: true}, ArtifactPut: &Stored{}, ArtifactExpired: &Expired{},
+	GateDecided: &Decided{Approved: true}, GateDelegated: &Delegated{To: "person:bob"}, ArtifactPut: &Stored{}, ArtifactExpired: &Expired{},
 }
 
 // allowed lists, for every place, the facts that may follow; all others are refused.

@@ -19,9 +19,11 @@ func (s *State) Submit(f Fact, p *plan.Plan) ([]Derived, error) {
 		return nil, s.refuse(f)
 	}
 	s.Plan, s.Spec, s.Author, s.classes, s.Workers, s.law = p, b.Spec, f.Actor, b.Capabilities, p.Workers(), b.Law
+	s.authors = []string{f.Actor}
 	if err := s.build(p); err != nil {
 		return nil, err
 	}
+	s.guard(b.Guarded)
 	s.Phase = PlanPending
 	return s.out, nil
 }
@@ -120,6 +122,7 @@ func (s *State) steer(f Fact) error {
 
 func (s *State) session(b *Session) {
 	s.Epoch, s.Tended = b.Epoch, true
+	s.guard(b.Guarded)
 	if b.Workers > 0 {
 		s.Workers = b.Workers
 	}
@@ -164,6 +167,9 @@ func (s *State) task(i int32, f Fact) error {
 			s.assessed(i, b)
 			return nil
 		}
+		if s.law >= 2 && n.wait == ForDecision { // what is to be approved is another by now
+			return s.reopenGate(i, b)
+		}
 	case *Spawned, *Saved:
 		if here || s.undo != nil && s.undo.now == i {
 			return nil
@@ -197,16 +203,26 @@ func (s *State) task(i int32, f Fact) error {
 			return nil
 		}
 	case *Fired:
-		if n.wait == ForTimer {
+		if n.wait == ForTimer && b.For == "" {
 			s.stopWaiting(i)
 			s.makeReady(i)
 			return nil
 		}
+		if n.wait == ForDecision && b.For == TimerGate {
+			return s.overdue(i)
+		}
 	case *Decided:
-		if n.wait == ForDecision {
+		if s.law < 2 && n.wait == ForDecision {
 			s.stopWaiting(i)
-			s.decided(i, b)
+			s.decided(i, b.Approved, b.Why)
 			return nil
+		}
+		if s.law >= 2 && (n.wait == ForDecision || b.Late) {
+			return s.vote(i, f, b)
+		}
+	case *Delegated:
+		if n.wait == ForDecision && s.law >= 2 {
+			return s.lend(i, f, b)
 		}
 	}
 	return fault.New(fault.Conflict, "task %s is %s, so %s cannot follow", n.id, s.where(n), f.Kind)
