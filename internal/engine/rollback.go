@@ -2,14 +2,9 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
-	"strconv"
-	"strings"
 
-	"github.com/cairn-plan/cairn/internal/capability"
 	"github.com/cairn-plan/cairn/internal/fault"
 	"github.com/cairn-plan/cairn/internal/lifecycle"
-	"github.com/cairn-plan/cairn/internal/plan"
 )
 
 // Checkpoint is a point of a run to which it can go back: the end of a task.
@@ -86,123 +81,39 @@ func (r *Run) Rollback(ctx context.Context, to, why, actor string) ([]Work, erro
 	return w, err
 }
 
-// undo takes back what a task did: by the rollback that the plan names, by what its capability had kept, or by the
-// state of the files that it found.
-func (r *Run) undo(ctx context.Context, w Work, rep Reporter) lifecycle.Fact {
-	u := &lifecycle.Undone{}
-	how, err := r.takeBack(ctx, w, rep)
-	if u.How = how; err != nil {
-		u.Error = clip(err.Error())
-	}
-	return lifecycle.Fact{Kind: lifecycle.TaskUndone, Task: w.Task, Body: u}
-}
+// Force lets the rollback overwrite what was changed since in the files that it puts back.
+func (r *Run) Force() { r.space.force = true }
 
-func (r *Run) takeBack(ctx context.Context, w Work, rep Reporter) ([]string, error) {
-	if rb := w.Spec.Rollback; rb != nil {
-		return r.runRollback(ctx, w, rep, rb)
-	}
-	backup, tree, err := r.engine.kept(ctx, r.State.Name, w.Task)
+// WouldUndo lists the tasks that a rollback would undo, in the order in which it would: the state says so itself.
+func (e *Engine) WouldUndo(ctx context.Context, name, to string) ([]string, error) {
+	st, head, err := e.Load(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	ws, err := r.workspace(ctx)
+	r := newRun(e, st, head, func() {})
+	task, err := r.checkpointTask(ctx, to)
 	if err != nil {
 		return nil, err
 	}
-	if ws != nil && tree != nil && tree.Before != tree.After {
-		files, err := ws.Restore(ctx, tree.Before)
-		return []string{"put " + strconv.Itoa(len(files)) + " files back: " + clip(strings.Join(files, ", "))}, err
-	}
-	if len(backup) == 0 {
-		return nil, nil
-	}
-	return r.putBack(ctx, w, rep, backup)
-}
-
-// putBack hands a capability what it had kept.
-func (r *Run) putBack(ctx context.Context, w Work, rep Reporter, backup json.RawMessage) ([]string, error) {
-	call, runner, err := r.call(ctx, w)
-	if err != nil {
-		return nil, err
-	}
-	k, ok := runner.(capability.Keeper)
-	if !ok {
-		return nil, fault.New(fault.Failed, "%s cannot put back what it kept any more", w.Spec.Uses)
-	}
-	call.Host = &host{run: r, work: w, rep: rep}
-	if call.Dir, err = r.dirOf(ctx, w); err != nil {
-		return nil, err
-	}
-	return []string{"put back what " + w.Spec.Uses + " had kept"}, k.Restore(ctx, call, backup)
-}
-
-// dirOf is where a task's files are now.
-func (r *Run) dirOf(ctx context.Context, w Work) (string, error) {
-	ws, err := r.workspace(ctx)
-	if err != nil || ws == nil {
-		return r.engine.Root, err
-	}
-	place, err := ws.Enter(ctx, w.Task, false)
-	if err != nil {
-		return "", err
-	}
-	defer place.Leave()
-	return place.Dir(), nil
-}
-
-// runRollback carries out the rollback that the plan names for a task.
-func (r *Run) runRollback(ctx context.Context, w Work, rep Reporter, rb *plan.Rollback) ([]string, error) {
-	t := plan.Task{ID: w.Spec.ID, Uses: rb.Uses, Run: rb.Run, With: rb.With, Env: w.Spec.Env, Dir: w.Spec.Dir, Timeout: w.Spec.Timeout}
-	if t.Uses == "" {
-		t.Uses = "shell"
-	}
-	undo := w
-	undo.Spec, undo.Kind = &t, lifecycle.Start
-	e := &lifecycle.Ended{}
-	_, err := r.carryOut(ctx, undo, rep, e)
-	said := rb.Run
-	if said == "" {
-		said = rb.Uses
-	}
-	return []string{"ran its rollback: " + clip(said)}, err
-}
-
-// kept finds what was kept before a task changed anything, and the files it found: of its first attempt in this
-// execution, because a later one found what that one left.
-func (e *Engine) kept(ctx context.Context, name, task string) (backup json.RawMessage, tree *lifecycle.Tree, err error) {
-	for rec, err := range e.Records(ctx, name, 0) {
-		if err != nil {
-			return nil, nil, err
+	if st.Tended && !st.Phase.Over() {
+		if _, err := st.Take(lifecycle.Fact{Kind: lifecycle.PlanLeft, Body: &lifecycle.Reason{}}); err != nil {
+			return nil, err
 		}
-		if rec.Task != task || !lifecycle.IsFact(rec.Kind) && rec.Kind != lifecycle.TaskReopened {
-			continue
+	}
+	f := lifecycle.Fact{Kind: lifecycle.RollbackAsked, Body: &lifecycle.Asked{To: task}}
+	var tasks []string
+	for {
+		derived, err := st.Take(f)
+		if err != nil || !st.Undoing() {
+			return tasks, err
 		}
-		if rec.Kind == lifecycle.TaskReopened {
-			backup, tree = nil, nil
-			continue
-		}
-		f, err := lifecycle.FactOf(rec)
-		if err != nil {
-			return nil, nil, err
-		}
-		switch b := f.Body.(type) {
-		case *lifecycle.Undone:
-			if b.Error == "" {
-				backup, tree = nil, nil
-			}
-		case *lifecycle.Saved:
-			if backup == nil {
-				backup = b.Backup
-			}
-		case *lifecycle.Ended:
-			if tree == nil {
-				tree = b.Tree
-			} else if b.Tree != nil {
-				tree = &lifecycle.Tree{Before: tree.Before, After: b.Tree.After}
+		for _, d := range derived {
+			if d.Kind == lifecycle.TaskUndoing {
+				tasks = append(tasks, d.Task)
 			}
 		}
+		f = lifecycle.Fact{Kind: lifecycle.TaskUndone, Task: tasks[len(tasks)-1], Body: &lifecycle.Undone{}}
 	}
-	return backup, tree, nil
 }
 
 // TaskDiff shows what a task changed in the files of its workspace; nothing when it changed none.
@@ -214,13 +125,13 @@ func (e *Engine) TaskDiff(ctx context.Context, name, task string) ([]byte, error
 	if _, ok := st.Task(task); !ok {
 		return nil, fault.New(fault.NotFound, "plan %s has no task %s", name, task).Remedy("see its tasks with: cairn show %s", name)
 	}
-	_, tree, err := e.kept(ctx, name, task)
-	if err != nil || tree == nil || tree.Before == tree.After || e.Workspace == nil {
+	k, err := e.kept(ctx, name, task)
+	if err != nil || len(k.spans) == 0 || e.Workspace == nil {
 		return nil, err
 	}
 	ws, err := e.Workspace(ctx, name, kindOf(st.Plan))
 	if err != nil || ws == nil {
 		return nil, err
 	}
-	return ws.Diff(ctx, tree.Before, tree.After)
+	return ws.Diff(ctx, k.spans[0].Before, k.spans[len(k.spans)-1].After)
 }

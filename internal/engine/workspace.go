@@ -18,9 +18,30 @@ type Workspace interface {
 	Enter(ctx context.Context, task string, writes bool) (Place, error)
 	// Diff shows what changed between two kept states, as a unified diff.
 	Diff(ctx context.Context, from, to string) ([]byte, error)
-	// Restore puts the files back as they were in a kept state, and names those that changed. Doing it again after it was
-	// interrupted finishes it; doing it twice changes nothing.
-	Restore(ctx context.Context, state string) ([]string, error)
+	// Revert takes back what a task did to the files, and nothing else: what was changed since stays. Where the two meet
+	// it is refused, with the names of the files, and all is left as it is. Doing it again after it was interrupted
+	// finishes it; doing it twice changes nothing.
+	Revert(ctx context.Context, back Back) (Reverted, error)
+}
+
+// Span is what happened from one kept state to a later one.
+type Span struct{ Before, After string }
+
+// Back is what shall be taken back.
+type Back struct {
+	Spans   []Span // of the task, one an attempt, in order
+	Spared  []Span // of tasks that stay, in the order in which they ended: what they may have done too is left to them
+	Message string // of the commit
+	Force   bool   // overwrite what was changed since
+}
+
+// Reverted is what became of the files.
+type Reverted struct {
+	Files       []string // those that changed
+	Joined      []string // those of them in which later changes stay
+	Spared      []string // those that are left, because a task that stays may have changed them
+	Overwritten []string // those that had been changed since; refused, unless it was forced
+	Recall      string   // the command that shows what an overwritten FILE was
 }
 
 // Place is the folder of one attempt.
@@ -43,9 +64,10 @@ type Change struct {
 
 // space opens a run's workspace when the first task needs it.
 type space struct {
-	once sync.Once
-	ws   Workspace
-	err  error
+	once  sync.Once
+	ws    Workspace
+	err   error
+	force bool // a rollback overwrites what was changed since
 }
 
 // workspace is the plan's, or nil where the engine has none.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/cairn-plan/cairn/internal/engine"
 	"github.com/cairn-plan/cairn/internal/fault"
 )
 
@@ -113,7 +114,7 @@ func (b *Branch) locate(ctx context.Context, plain git) error {
 		b.prefix = rel + "/"
 	}
 	if _, err := plain.line(ctx, "merge-tree", "--write-tree", emptyTree, emptyTree); failedWith(err, 129) {
-		return fault.New(fault.Invalid, "this git is too old to join the work of several tasks").Remedy("install git 2.38 or newer")
+		return tooOld()
 	}
 	b.who = plain.author(ctx)
 	plain = plain.with("GIT_LITERAL_PATHSPECS=1")
@@ -222,33 +223,24 @@ func (b *Branch) Show(ctx context.Context, state, name string) ([]byte, error) {
 	return b.git.show(ctx, state, b.prefix+name)
 }
 
-// Restore puts a state on top of the branch, and names the files that it changes. Tasks that are at work are joined with
+// Revert puts a state on top of the branch in which what a task did is taken back. Tasks that are at work are joined with
 // it when they end.
-func (b *Branch) Restore(ctx context.Context, state string) ([]string, error) {
-	if err := b.git.exists(ctx, state); err != nil {
-		return nil, err
-	}
+func (b *Branch) Revert(ctx context.Context, back engine.Back) (engine.Reverted, error) {
 	wait, done := b.queue()
 	defer done()
 	if err := wait(ctx); err != nil {
-		return nil, err
-	}
-	tree, err := b.git.treeOf(ctx, state)
-	if err != nil {
-		return nil, err
+		return engine.Reverted{}, err
 	}
 	tip := b.current()
-	if tree == tip.tree {
-		return nil, nil
+	tree, out, err := newReverting(b.git, filepath.Join(b.folder, "revert.index"), b.record, back).from(ctx, tip.commit)
+	if err != nil || tree == "" || tree == tip.tree {
+		return out, err
 	}
-	changed, err := b.git.differing(ctx, tip.commit, state)
-	if err != nil {
-		return nil, err
+	if len(out.Overwritten) > 0 {
+		out.Recall = "git show " + tip.commit + ":FILE"
 	}
-	if _, err := b.advance(ctx, tip, tree, "revert(plan): go back to "+short(state)); err != nil {
-		return nil, err
-	}
-	return changed, nil
+	_, err = b.advance(ctx, tip, tree, back.Message)
+	return out, err
 }
 
 // Try makes a private copy of the present files of the plan.

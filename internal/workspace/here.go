@@ -56,8 +56,9 @@ var hereSettings = []string{
 	"gc.auto", "0", "maintenance.auto", "false", "safe.directory", "*",
 }
 
-// asTheyAre keeps every byte: an attribute of the project must not change line ends or run a filter.
-const asTheyAre = "* -text -filter -ident -working-tree-encoding\n"
+// asTheyAre keeps every byte: an attribute of the project must not change line ends, run a filter or choose how files
+// are merged.
+const asTheyAre = "* -text -filter -ident -working-tree-encoding !merge\n"
 
 // OpenHere opens the shadow repository of root in home, makes it where there is none, and keeps the files as they are,
 // so that the first task has a state to start from.

@@ -107,19 +107,35 @@ func (b *Branch) join(ctx context.Context, t *tree, st staged, message string) (
 	}
 }
 
-// merged is the tree of a three-way merge, made without a work tree.
+// merged is the tree of a three-way merge, or the refusal that names the files in which the two sides meet.
 func merged(ctx context.Context, g git, ours, theirs string) (string, error) {
-	out, err := g.run(ctx, nil, "merge-tree", "--write-tree", "--allow-unrelated-histories", "--no-messages", "--name-only", "-z", ours, theirs)
-	if err != nil && !failedWith(err, 1) {
-		return "", err
+	tree, met, err := mergeTree(ctx, g, ours, theirs)
+	if err != nil || len(met) == 0 {
+		return tree, err
 	}
-	parts := list(out)
-	if err == nil && len(parts) > 0 {
-		return parts[0], nil
-	}
-	files := sortedUnion(parts[min(1, len(parts)):], nil)
-	return "", fault.New(fault.Conflict, "what this task did and what others did meanwhile meet in %s", named(files)).
+	return "", fault.New(fault.Conflict, "what this task did and what others did meanwhile meet in %s", named(met)).
 		Remedy("let the one task need the other, or give both the same entry in `locks`, then try again")
+}
+
+// mergeTree merges two commits without a work tree. Files in which they meet are named; the tree has both sides of them.
+func mergeTree(ctx context.Context, g git, ours, theirs string, settings ...string) (tree string, met []string, err error) {
+	out, err := g.run(ctx, nil, append(settings, "merge-tree", "--write-tree", "--allow-unrelated-histories", "--no-messages", "--name-only", "-z", ours, theirs)...)
+	parts := list(out)
+	switch {
+	case failedWith(err, 129):
+		return "", nil, tooOld()
+	case err != nil && !failedWith(err, 1):
+		return "", nil, err
+	case len(parts) == 0:
+		return "", nil, fault.New(fault.Internal, "git merge-tree printed nothing")
+	case err == nil:
+		return parts[0], nil, nil
+	}
+	return parts[0], sortedUnion(parts[1:], nil), nil
+}
+
+func tooOld() error {
+	return fault.New(fault.Invalid, "this git is too old to join the work of several tasks").Remedy("install git 2.38 or newer")
 }
 
 // advance puts a commit on top of the branch.

@@ -155,7 +155,7 @@ func TestLocksOfTheDead(t *testing.T) {
 		write(t, dir, name, "")
 		do(t, h, name, func(dir string) { write(t, dir, "x", name) })
 		write(t, dir, name, "")
-		if _, err := h.Restore(t.Context(), h.Head()); err != nil {
+		if _, err := h.Revert(t.Context(), span(h.Head(), h.Head())); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

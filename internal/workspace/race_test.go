@@ -113,7 +113,7 @@ func TestCallersInTheQueueThatGoAway(t *testing.T) {
 	if !fault.Is(err, fault.Interrupted) {
 		t.Errorf("%v", err)
 	}
-	if _, err := b.Restore(ctx, b.Head()); !fault.Is(err, fault.Interrupted) {
+	if _, err := b.Revert(ctx, span(b.Head(), b.Head())); !fault.Is(err, fault.Interrupted) {
 		t.Errorf("%v", err)
 	}
 	if _, err := b.Apply(ctx); !fault.Is(err, fault.Interrupted) {

@@ -148,6 +148,11 @@ func try(ctx context.Context, w engine.Workspace, message string, change func(di
 	return place.Keep(ctx, message)
 }
 
+// span is what a task did, to be taken back.
+func span(before, after string) engine.Back {
+	return engine.Back{Spans: []engine.Span{{Before: before, After: after}}, Message: "revert(plan): take it back"}
+}
+
 // refused checks an error that a person will read: its code, what it says, and that it has a remedy.
 func refused(t *testing.T, err error, code fault.Code, says ...string) {
 	t.Helper()

@@ -8,89 +8,84 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 
+	"github.com/cairn-plan/cairn/internal/engine"
 	"github.com/cairn-plan/cairn/internal/fault"
 )
 
-// Restore puts the files back as they were in state. What is there now is kept first, with ignored files that are in the
-// way, so it can be restored in its turn; only a file that holds a secret is not. Files that are the same are not
-// touched, and neither are ignored files that are not in the way. An interrupted Restore is finished by the next.
-func (h *Here) Restore(ctx context.Context, state string) ([]string, error) {
-	if err := h.git.exists(ctx, state); err != nil {
-		return nil, err
-	}
+// Revert puts the files that a task changed back as they were before it, and leaves all others alone. What is there now
+// is kept first, with ignored files that are in the way, so nothing is lost by it: a file that cannot be kept is not
+// overwritten. An interrupted Revert is finished by the next.
+func (h *Here) Revert(ctx context.Context, back engine.Back) (engine.Reverted, error) {
 	release, err := h.take(ctx)
 	if err != nil {
-		return nil, err
+		return engine.Reverted{}, err
 	}
 	defer release()
-	head, _, err := h.keepNow(ctx, "chore(plan): the files before going back to "+short(state))
+	head, _, err := h.keepNow(ctx, "chore(plan): the files before something is taken back")
 	if err != nil {
-		return nil, err
+		return engine.Reverted{}, err
 	}
-	changed, err := h.git.differing(ctx, head, state)
-	if err != nil {
-		return nil, err
+	own := h.git.configured(wholeIndex(hereSettings)...)
+	tree, out, err := newReverting(own, filepath.Join(h.dir, "revert.index"), h.record, back).from(ctx, head)
+	if err != nil || len(out.Files) == 0 {
+		return out, err
 	}
-	unkept, err := h.unkept(ctx)
-	if err != nil {
-		return nil, err
+	if err := h.unkept(ctx, out.Files); err != nil {
+		return engine.Reverted{}, err
 	}
-	changed = sortedUnion(changed, unkept)
-	if len(changed) == 0 {
-		return nil, nil
+	if head, err = h.backUp(ctx, head, tree); err != nil {
+		return engine.Reverted{}, err
 	}
-	if head, err = h.backUp(ctx, head, state); err != nil {
-		return nil, err
+	if len(out.Overwritten) > 0 {
+		out.Recall = "git --git-dir " + h.dir + " show " + head + ":FILE"
 	}
 	// Stopping git in the middle is harmless, but it is not the caller's wish that half of the files are old.
 	ctx, cancel := finishing(ctx)
 	defer cancel()
-	if _, err := h.git.run(ctx, nil, "read-tree", "--reset", "-u", state); err != nil {
-		return nil, err
+	if _, err := h.git.run(ctx, nil, "read-tree", "-m", "-u", head, tree); err != nil {
+		return engine.Reverted{}, err
 	}
-	tree, err := h.git.treeOf(ctx, state)
-	if err != nil {
-		return nil, err
+	if _, err := h.advance(ctx, head, tree, back.Message, out.Files); err != nil {
+		return engine.Reverted{}, err
 	}
-	if _, err := h.advance(ctx, head, tree, "revert(plan): go back to "+short(state), changed); err != nil {
-		return nil, err
-	}
-	return changed, h.nestedBack(ctx)
+	return out, h.nestedBack(ctx)
 }
 
-// unkept names the files of the last state whose present content was left out. They are overwritten, because they hold
-// a secret or cannot be read; a file that is only too large would be lost.
-func (h *Here) unkept(ctx context.Context) (names []string, err error) {
+// unkept refuses to overwrite a file whose present content was left out of the last state: it would be lost.
+func (h *Here) unkept(ctx context.Context, files []string) error {
 	_, all, err := look(ctx, h.git)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var large []string
+	var left []string
 	for _, f := range all {
-		if f.mode == "000000" || h.sieve.hides(f.path) || f.nested {
-			continue
-		}
-		names = append(names, f.path)
-		if strings.Contains(h.sieve.left[f.path].why, "above the limit") {
-			large = append(large, f.path)
+		if !f.nested && slices.Contains(files, f.path) && !h.sieve.hides(f.path) {
+			left = append(left, f.path+why(h.sieve.left[f.path].why))
 		}
 	}
-	if len(large) > 0 {
-		return nil, tooLarge(large)
-	}
-	return names, nil
+	return lossOf(left)
 }
 
-func tooLarge(files []string) error {
-	return fault.New(fault.Conflict, "going back would overwrite %s, too large to be kept", named(files)).
+func why(text string) string {
+	if text == "" {
+		return ""
+	}
+	return " (" + text + ")"
+}
+
+// lossOf says which files going back would lose, if there are any.
+func lossOf(files []string) error {
+	if len(files) == 0 {
+		return nil
+	}
+	return fault.New(fault.Conflict, "going back would overwrite what was not kept: %s", named(files)).
 		Remedy("move it elsewhere, then try again")
 }
 
-// backUp keeps the ignored files that are in the way of state.
-func (h *Here) backUp(ctx context.Context, head, state string) (string, error) {
-	added, err := h.git.added(ctx, head, state)
+// backUp keeps the ignored files that are in the way of a tree.
+func (h *Here) backUp(ctx context.Context, head, tree string) (string, error) {
+	added, err := h.git.added(ctx, head, tree)
 	if err != nil {
 		return "", err
 	}
@@ -111,23 +106,17 @@ func (h *Here) backUp(ctx context.Context, head, state string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var large []string
-	for _, text := range sift.left {
-		if name, why, _ := strings.Cut(text, ": "); strings.Contains(why, "above the limit") {
-			large = append(large, name)
-		}
-	}
-	if len(large) > 0 {
-		return "", tooLarge(large)
+	if err := lossOf(sift.left); err != nil {
+		return "", err
 	}
 	if err := writeIndex(ctx, h.git, sift); err != nil {
 		return "", err
 	}
-	tree, err := h.git.line(ctx, "write-tree")
+	kept, err := h.git.line(ctx, "write-tree")
 	if err != nil {
 		return "", err
 	}
-	return h.advance(ctx, head, tree, "chore(plan): files in the way of going back to "+short(state), sift.keep)
+	return h.advance(ctx, head, kept, "chore(plan): files in the way of going back", sift.keep)
 }
 
 // inTheWay names the files that are where name has to be: itself, a parent that is no folder, or all in a folder of that

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cairn-plan/cairn/internal/engine"
 	"github.com/cairn-plan/cairn/internal/fault"
 	"github.com/cairn-plan/cairn/internal/workspace"
 )
@@ -28,23 +29,23 @@ func TestHereRestores(t *testing.T) {
 	p.write("unkept.txt", "written by the user since\n")
 	same := stamp(t, p.root, "same.txt")
 
-	changed, err := h.Restore(t.Context(), first)
+	got, err := h.Revert(t.Context(), span(first, later.After))
 	must(t, err)
-	if want := []string{"README", "new/deep.txt", "src/a.go", "unkept.txt"}; !slices.Equal(changed, want) {
-		t.Errorf("changed %v", changed)
+	if want := []string{"README", "new/deep.txt", "src/a.go"}; !slices.Equal(got.Files, want) {
+		t.Errorf("changed %v", got.Files)
 	}
-	if p.read("README") != "first\n" || p.read("new/deep.txt") != "-" || p.read("src/a.go") == "-" || p.read("unkept.txt") != "-" {
+	if p.read("README") != "first\n" || p.read("new/deep.txt") != "-" || p.read("src/a.go") == "-" {
 		t.Error("the files are not as they were")
 	}
-	if p.read("ignored/cache") != "mine\n" || stamp(t, p.root, "same.txt") != same {
+	if p.read("unkept.txt") == "-" || p.read("ignored/cache") != "mine\n" || stamp(t, p.root, "same.txt") != same {
 		t.Error("a file was touched that need not be")
 	}
-	again, err := h.Restore(t.Context(), first)
+	again, err := h.Revert(t.Context(), span(first, later.After))
 	must(t, err)
-	if len(again) != 0 {
-		t.Errorf("the second time changed %v", again)
+	if len(again.Files) != 0 {
+		t.Errorf("the second time changed %v", again.Files)
 	}
-	if _, err := h.Restore(t.Context(), later.After); err != nil || p.read("README") != "changed\n" || p.read("src/a.go") != "-" {
+	if _, err := h.Revert(t.Context(), span(later.After, first)); err != nil || p.read("README") != "changed\n" || p.read("src/a.go") != "-" {
 		t.Errorf("forward again: %v", err)
 	}
 	c := do(t, h, "nothing", func(string) {})
@@ -69,14 +70,14 @@ func TestHereBacksUpWhatIsInTheWay(t *testing.T) {
 	p.write("dir/file", "tracked too\n")
 	h := p.here(workspace.Options{})
 	first := h.Head()
-	do(t, h, "ignore them", func(dir string) {
+	c := do(t, h, "ignore them", func(dir string) {
 		write(t, dir, ".gitignore", "data\ndir\n")
 		p.remove("data")
 		p.remove("dir")
 	})
 	write(t, p.root, "data/inner", "ignored, in the way\n")
 	write(t, p.root, "dir", "a file where a folder was\n")
-	_, err := h.Restore(t.Context(), first)
+	_, err := h.Revert(t.Context(), span(first, c.After))
 	must(t, err)
 	if p.read("data") != "tracked\n" || p.read("dir/file") != "tracked too\n" || p.read(".gitignore") != "-" {
 		t.Error("the files are not as they were")
@@ -116,39 +117,48 @@ func TestHereRestoreMeetsWhatIsNotKept(t *testing.T) {
 		return nil
 	}
 	h := p.here(workspace.Options{Holds: holds, Limit: 100})
-	first := h.Head()
+	c := do(t, h, "change", func(string) {
+		p.write("config", "two\n")
+		p.write("big", "other\n")
+	})
 	p.write("config", "hunter2\n")
 	p.write("notes", "hunter2, and in nobody's way\n")
-	changed, err := h.Restore(t.Context(), first)
-	must(t, err)
-	if !slices.Equal(changed, []string{"config"}) || p.read("config") != "one\n" || p.read("notes") == "-" {
-		t.Errorf("changed %v", changed)
+	_, err := h.Revert(t.Context(), span(c.Before, c.After))
+	refused(t, err, fault.Conflict, "config", "PASSWORD")
+	if p.read("config") != "hunter2\n" || p.read("big") != "other\n" {
+		t.Error("something was put back all the same")
 	}
-	grep(t, p.home, "hunter2")
+	p.write("config", "two\n")
 	p.write("big", strings.Repeat("grown", 100))
-	_, err = h.Restore(t.Context(), first)
-	refused(t, err, fault.Conflict, "big")
-	if p.read("big") == "small\n" {
-		t.Error("the large file is lost")
-	}
+	_, err = h.Revert(t.Context(), span(c.Before, c.After))
+	refused(t, err, fault.Conflict, "big", "above the limit")
 	do(t, h, "drop", func(string) { p.remove("big") })
 	p.write(".gitignore", "big\n")
 	p.write("big", strings.Repeat("grown", 100))
-	_, err = h.Restore(t.Context(), first)
+	forced := span(c.Before, c.After)
+	forced.Force = true
+	_, err = h.Revert(t.Context(), forced)
 	refused(t, err, fault.Conflict, "big")
+	if len(p.read("big")) != 500 {
+		t.Error("the large file is lost")
+	}
 	p.remove("big")
-	if _, err = h.Restore(t.Context(), first); err != nil || p.read("big") != "small\n" {
+	if _, err = h.Revert(t.Context(), forced); err != nil || p.read("big") != "small\n" || p.read("config") != "one\n" {
 		t.Errorf("after the file was moved: %v", err)
 	}
+	if p.read("notes") == "-" {
+		t.Error("a file was touched that need not be")
+	}
+	grep(t, p.home, "hunter2")
 }
 
 func TestStatesThatAreNone(t *testing.T) {
 	p := newRepo(t)
 	h, b := p.here(workspace.Options{}), p.branch(workspace.Options{})
 	for _, state := range []string{"", "--help", "HEAD", strings.Repeat("0", 40), strings.Repeat("g", 40)} {
-		_, err := h.Restore(t.Context(), state)
+		_, err := h.Revert(t.Context(), span(h.Head(), state))
 		refused(t, err, fault.NotFound)
-		_, err = b.Restore(t.Context(), state)
+		_, err = b.Revert(t.Context(), span(state, b.Head()))
 		refused(t, err, fault.NotFound)
 		_, err = h.Diff(t.Context(), h.Head(), state)
 		refused(t, err, fault.NotFound)
@@ -167,21 +177,20 @@ func TestBranchRestores(t *testing.T) {
 	p := newRepo(t)
 	b := p.branch(workspace.Options{})
 	one := do(t, b, "one", func(dir string) { write(t, dir, "README", "one\n"); write(t, dir, "one.txt", "1\n") })
-	do(t, b, "two", func(dir string) { write(t, dir, "README", "two\n"); write(t, dir, "kept.log", "ignored\n") })
-	changed, err := b.Restore(t.Context(), one.Before)
-	must(t, err)
-	if !slices.Equal(changed, []string{"README", "one.txt"}) {
-		t.Errorf("changed %v", changed)
-	}
-	if again, err := b.Restore(t.Context(), one.Before); err != nil || len(again) != 0 {
-		t.Errorf("again: %v %v", again, err)
+	two := do(t, b, "two", func(dir string) { write(t, dir, "README", "two\n"); write(t, dir, "kept.log", "ignored\n") })
+	for i, c := range []engine.Change{two, one, one} {
+		got, err := b.Revert(t.Context(), span(c.Before, c.After))
+		must(t, err)
+		if want := [][]string{{"README"}, {"README", "one.txt"}, nil}[i]; !slices.Equal(got.Files, want) {
+			t.Errorf("changed %v", got.Files)
+		}
 	}
 	do(t, b, "three", func(dir string) {
 		if read(t, dir, "README") != "first\n" || read(t, dir, "one.txt") != "-" || read(t, dir, "kept.log") != "ignored\n" {
 			t.Error("the next task does not find the restored files")
 		}
 	})
-	if _, err := b.Restore(t.Context(), one.After); err != nil {
+	if _, err := b.Revert(t.Context(), span(one.After, one.Before)); err != nil {
 		t.Errorf("forward again: %v", err)
 	}
 }
@@ -227,14 +236,14 @@ func TestEveryKindOfFile(t *testing.T) {
 					t.Errorf("diff lacks %q", want)
 				}
 			}
-			_, err = w.Restore(t.Context(), first)
+			_, err = w.Revert(t.Context(), span(first, c.After))
 			must(t, err)
 			do(t, w, "look", func(dir string) {
 				if read(t, dir, "bin") != "-" || read(t, dir, "folder/x") != "x\n" || read(t, dir, "old-name.txt") == "-" {
 					t.Error("the first state is not back")
 				}
 			})
-			_, err = w.Restore(t.Context(), c.After)
+			_, err = w.Revert(t.Context(), span(c.After, first))
 			must(t, err)
 			do(t, w, "look again", func(dir string) {
 				if read(t, dir, "crlf.dat") != "one\r\ntwo\r\n" || read(t, dir, "bin") != binary || len(read(t, dir, "large.bin")) != 1<<21 ||

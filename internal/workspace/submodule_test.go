@@ -51,7 +51,7 @@ func TestBranchFillsSubmodules(t *testing.T) {
 		t.Error("the first tree's submodule is not at its commit")
 	}
 	other.Leave()
-	if _, err := b.Restore(t.Context(), c.Before); err != nil {
+	if _, err := b.Revert(t.Context(), span(c.Before, c.After)); err != nil {
 		t.Fatal(err)
 	}
 	do(t, b, "three", func(dir string) {
@@ -99,13 +99,13 @@ func TestHereKeepsTheCommitOfARepository(t *testing.T) {
 	if !strings.Contains(string(diff), "-Subproject commit "+one) {
 		t.Errorf("diff:\n%s", diff)
 	}
-	_, err = h.Restore(t.Context(), c.Before)
+	_, err = h.Revert(t.Context(), span(c.Before, c.After))
 	refused(t, err, fault.Conflict, "lib")
 	if p.read("README") != "first\n" || !strings.Contains(fault.HintOf(err), one) {
 		t.Errorf("the files are not back, or the remedy does not help: %s", fault.HintOf(err))
 	}
 	runGit(t, lib, "checkout", "-q", one)
-	if _, err = h.Restore(t.Context(), c.Before); err != nil {
+	if _, err = h.Revert(t.Context(), span(c.Before, c.After)); err != nil {
 		t.Errorf("after the remedy: %v", err)
 	}
 	if p.own() != before {

@@ -20,15 +20,16 @@ import (
 )
 
 type rollbackOptions struct {
-	to  string // a checkpoint, or a task; empty: everything
-	why string
-	yes bool
+	to    string // a checkpoint, or a task; empty: everything
+	why   string
+	yes   bool
+	force bool // overwrite what was changed since
 }
 
 func (a *app) rollbackCommand() *cobra.Command {
 	var o rollbackOptions
 	c := &cobra.Command{
-		Use:   "rollback PLAN [--to CHECKPOINT|TASK] --why TEXT [--yes] [--plain]",
+		Use:   "rollback PLAN [--to CHECKPOINT|TASK] --why TEXT [--force] [--yes] [--plain]",
 		Short: "undo what a plan did after a checkpoint, or all of it, last things first",
 		Example: "  cairn rollback release --to build --why 'the wrong branch'\n" +
 			"  cairn rollback release --why 'not needed' --yes",
@@ -39,6 +40,7 @@ func (a *app) rollbackCommand() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&o.to, "to", "", "the checkpoint, or the task, after which all is undone (default: everything)")
+	c.Flags().BoolVar(&o.force, "force", false, "put files back even where they were changed since; what is overwritten stays in git")
 	c.Flags().BoolVar(&o.yes, "yes", false, "do not ask first")
 	c.Flags().BoolVar(&a.plain, "plain", false, "print lines instead of a live tree")
 	addWhy(c, &o.why)
@@ -76,6 +78,9 @@ func (a *app) rollback(ctx context.Context, h *House, p place, name string, o ro
 	}
 	before := run.Head().Seq
 	err = h.Driver(Drive{Hard: a.parts.Hard, Watch: show.take, Begin: func(ctx context.Context, r *engine.Run) ([]engine.Work, error) {
+		if o.force {
+			r.Force()
+		}
 		return r.Rollback(ctx, o.to, o.why, p.actor)
 	}}).Drive(ctx, run)
 	show.close()
@@ -96,7 +101,7 @@ func (a *app) confirm(ctx context.Context, h *House, st *lifecycle.State, o roll
 	if o.yes || a.json || !ok || !term.IsTerminal(int(f.Fd())) || !a.out().Terminal {
 		return nil
 	}
-	tasks, err := endedAfter(ctx, h.Engine, st, o.to)
+	tasks, err := h.Engine.WouldUndo(ctx, st.Name, o.to)
 	if err != nil {
 		return err
 	}
@@ -104,9 +109,11 @@ func (a *app) confirm(ctx context.Context, h *House, st *lifecycle.State, o roll
 	if o.to != "" {
 		what = "what plan " + st.Name + " did after " + o.to
 	}
-	fmt.Fprintf(a.io.Out, "This undoes %s, last things first: %s.\n", what, some(tasks))
-	if st.Plan.Policy == nil || st.Plan.Policy.Workspace != "branch" {
-		fmt.Fprintln(a.io.Out, "Files go back to what they were then, with what you yourself changed in them since; that is kept in the home.")
+	fmt.Fprintf(a.io.Out, "This undoes %s, last things first: %s.\n", what, undoes(st, tasks))
+	if o.force {
+		fmt.Fprintln(a.io.Out, "Files that they changed go back to what they were, and what was changed in them since is overwritten; it stays in git.")
+	} else {
+		fmt.Fprintln(a.io.Out, "Only what they changed goes back; what was changed since stays, and where the two meet it stops (see --force).")
 	}
 	fmt.Fprint(a.io.Out, "Go on? [y/N] ")
 	answer, err := bufio.NewReader(f).ReadString('\n')
@@ -116,26 +123,23 @@ func (a *app) confirm(ctx context.Context, h *House, st *lifecycle.State, o roll
 	return fault.New(fault.Denied, "nothing was undone").Remedy("answer y, or use --yes")
 }
 
-// endedAfter lists the tasks that ended after a checkpoint and are not undone yet, last first.
-func endedAfter(ctx context.Context, e *engine.Engine, st *lifecycle.State, to string) ([]string, error) {
-	all, err := e.Checkpoints(ctx, st.Name)
-	if err != nil {
-		return nil, err
+// undoes names tasks in the order in which they are undone, and says which had failed.
+func undoes(st *lifecycle.State, tasks []string) string {
+	if len(tasks) == 0 {
+		return "none of its tasks did anything"
 	}
-	after := -1
-	for i, c := range all {
-		if c.Name == to || c.Task == to {
-			after = i
+	const most = 20
+	var names []string
+	for _, id := range tasks[:min(len(tasks), most)] {
+		if t, _ := st.Task(id); t.Status == lifecycle.FailedTask {
+			id += " (failed)"
 		}
+		names = append(names, id)
 	}
-	out, seen := []string{}, map[string]bool{}
-	for i := len(all) - 1; i > after; i-- {
-		if t, ok := st.Task(all[i].Task); ok && t.Status == lifecycle.Completed && !seen[t.ID] {
-			seen[t.ID] = true
-			out = append(out, t.ID)
-		}
+	if more := len(tasks) - len(names); more > 0 {
+		names = append(names, "and "+count(more, "task")+" more")
 	}
-	return out, nil
+	return strings.Join(names, ", ")
 }
 
 // undoing is how far a rollback came.
