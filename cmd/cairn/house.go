@@ -22,6 +22,9 @@ func parts(hard <-chan struct{}) cli.Parts {
 		},
 		Catalogue: func(home string) (cli.Capabilities, error) { return assembly.Capabilities(home) },
 		Examine:   examine,
+		Secrets: func(s cli.Site) (engine.Secrets, error) {
+			return secret.Open(sources(s.Secrets), secret.Options{Dir: s.Root})
+		},
 
 		AddManifest: assembly.AddManifest,
 	}

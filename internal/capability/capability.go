@@ -55,6 +55,9 @@ type Contract struct {
 	Estimate    time.Duration   `json:"estimate,omitempty"`
 	Examples    []Example       `json:"examples,omitempty"`
 	Provider    string          `json:"provider,omitempty"` // builtin, or the manifest's file
+	// To is where data goes, for policy.labels: names of inputs that hold an address, NAME=ADDRESS where one that is left
+	// out means that address, addresses themselves, AnyHost.
+	To []string `json:"to,omitempty"`
 }
 
 // Needs is what a capability must be allowed to touch.
@@ -82,6 +85,11 @@ type Call struct {
 	Dir       string            // absolute working directory
 	Want      []Want            // outputs that the plan declares
 	Host      Host
+
+	// Secret finds a secret that the contract needs, and sees to it that it is never written down; nil: there are none.
+	Secret func(ctx context.Context, name string) (string, error)
+	// May refuses a host that the data may not reach, for whoever learns of one late, as by a redirect; nil: any.
+	May func(host string) error
 }
 
 // Want is one output that a plan declares for a task.

@@ -113,7 +113,7 @@ func (r *Run) call(ctx context.Context, w Work) (capability.Call, capability.Run
 		return capability.Call{}, nil, fault.New(fault.Failed, "capability %s is not installed", t.Uses).
 			Remedy("see what there is with: cairn capability list")
 	}
-	call := capability.Call{Plan: r.State.Name, Task: w.Task, Execution: w.Execution, Attempt: w.Attempt, Key: w.key, Dir: r.engine.Root}
+	call := capability.Call{Plan: r.State.Name, Task: w.Task, Execution: w.Execution, Attempt: w.Attempt, Key: w.key, Dir: r.engine.Root, Secret: r.secret}
 	dir, err := r.text(ctx, w, t.Dir)
 	if err != nil {
 		return call, nil, err
@@ -139,7 +139,8 @@ func (r *Run) call(ctx context.Context, w Work) (capability.Call, capability.Run
 		}
 		call.Want = append(call.Want, capability.Want{Name: o.Name, Type: o.Type, From: o.From, Path: o.Path})
 	}
-	return call, runner, nil
+	err = r.mayGo(w, contract, &call)
+	return call, runner, err
 }
 
 // inputs are the task's, with every reference replaced; a command becomes the input `run`, and the secrets it names go

@@ -26,6 +26,7 @@ type Run struct {
 	items   itemCache
 	space   space
 	vault   vault
+	flow    flow
 }
 
 // Work is an effect with all that it needs from the state, so that it can be performed away from it.

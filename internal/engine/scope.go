@@ -16,6 +16,8 @@ type scope struct {
 	inner string    // the each that this is an instance of, if it is
 	items digest.ID // its list
 	index int       // 0-based place in it
+
+	carried []plan.Carried // labels of what the work hands on
 }
 
 // seen is what one name means: a task's result, one for each item of a fan-out, or those of the tasks of a subplan.
@@ -36,7 +38,7 @@ type passed struct {
 
 // gather collects what an effect reads.
 func (r *Run) gather(ef lifecycle.Effect) scope {
-	var sc scope
+	sc := scope{carried: r.carried(ef)}
 	r.within(ef, &sc)
 	names, all := reads(ef)
 	if all {

@@ -49,6 +49,7 @@ func (c *checker) check(root source.Node) {
 		c.file = s.file
 		c.ordered(s, asked[s])
 	}
+	c.labelled()
 	c.file = c.scopes[0].file
 	c.planRules(root)
 }

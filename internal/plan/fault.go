@@ -53,6 +53,7 @@ const (
 	CodeFile       = "E_FILE"
 	CodeTooBig     = "E_TOO_BIG"
 	CodeMore       = "E_MORE"
+	CodeLabel      = "E_LABEL"
 
 	WarnDangling   = "W_DANGLING"
 	WarnOpen       = "W_OPEN"
@@ -65,6 +66,7 @@ const (
 	WarnName       = "W_NAME"
 	WarnFile       = "W_FILE"
 	WarnRef        = "W_REF"
+	WarnLabel      = "W_LABEL"
 )
 
 // String is the fault on one line: file:line:column: code: what. What to do.

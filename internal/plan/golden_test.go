@@ -105,3 +105,14 @@ func checkArchive(t *testing.T, file string, ar *txtar.Archive) (cases int) {
 	ar.Files = out
 	return cases
 }
+
+func (s shelf) Reach(id string, with json.RawMessage) (names, hosts []string) {
+	var in struct{ Database string }
+	if json.Unmarshal(with, &in) == nil && in.Database != "" {
+		hosts = []string{strings.TrimPrefix(in.Database, "postgres://")}
+	}
+	if id == "shell" {
+		hosts = []string{Anywhere}
+	}
+	return []string{id}, hosts
+}

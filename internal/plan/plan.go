@@ -52,6 +52,7 @@ type Policy struct {
 	Unjudged           string                     `json:"unjudged,omitempty"` // block (default) or accept
 	Workspace          string                     `json:"workspace,omitempty"`
 	Allow              *Allow                     `json:"allow,omitempty"`
+	Labels             map[string]*LabelRule      `json:"labels,omitempty"` // label of data: what it may reach
 	RequireGateForProd bool                       `json:"requireGateForProd,omitempty"`
 	Extra              map[string]json.RawMessage `json:"-"`
 }

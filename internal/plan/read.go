@@ -24,6 +24,8 @@ type Catalogue interface {
 	Known(id string) bool
 	// IDs lists those that are known.
 	IDs() []string
+	// Reach tells what the data of a call goes to, as far as the inputs show it.
+	Reach(id string, with json.RawMessage) (names, hosts []string)
 	// Fits says what is wrong with literal inputs; what a reference will bring is not judged.
 	Fits(id string, with json.RawMessage) []string
 }

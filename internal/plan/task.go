@@ -128,10 +128,12 @@ type Approval struct {
 // Output is one declared result of a task.
 type Output struct {
 	Name        string                     `json:"-"`
-	Type        string                     `json:"type,omitempty"`      // text (default), json, number, bool, list, markdown, file, ...
-	Retention   string                     `json:"retention,omitempty"` // task, plan (default), forever, or a duration
-	From        string                     `json:"from,omitempty"`      // stdout, stderr, or a reference
-	Path        string                     `json:"path,omitempty"`      // a file that the task leaves behind
+	Type        string                     `json:"type,omitempty"`       // text (default), json, number, bool, list, markdown, file, ...
+	Retention   string                     `json:"retention,omitempty"`  // task, plan (default), forever, or a duration
+	From        string                     `json:"from,omitempty"`       // stdout, stderr, or a reference
+	Path        string                     `json:"path,omitempty"`       // a file that the task leaves behind
+	Labels      []string                   `json:"labels,omitempty"`     // of its data, beside those of the task and of what it read
+	Declassify  []string                   `json:"declassify,omitempty"` // labels that it does not carry on
 	Description string                     `json:"description,omitempty"`
 	Extra       map[string]json.RawMessage `json:"-"`
 }

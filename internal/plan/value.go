@@ -108,6 +108,8 @@ func (d *decoder) part(n source.Node, key string, into any) {
 		})
 	case *Outputs:
 		*v = d.outputs(n)
+	case *map[string]*LabelRule:
+		*v = d.labelRules(n, key)
 	}
 }
 

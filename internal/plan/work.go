@@ -137,6 +137,7 @@ func (c *checker) planRules(root source.Node) {
 		if pol.Workspace != "" && !slices.Contains(workspaces, pol.Workspace) {
 			c.notOneOf(at(n, "workspace"), "workspace", pol.Workspace, workspaces)
 		}
+		c.labelRules(at(n, "labels"))
 		for kind := range pol.Approve {
 			if !slices.Contains(Kinds, Kind(kind)) {
 				c.warn(at(n, "approve"), WarnKind, "name kinds of task: "+kindList(), "approve names %q, which is no kind of task", kind)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/cairn-plan/cairn/internal/capability"
 	"github.com/cairn-plan/cairn/internal/digest"
+	"github.com/cairn-plan/cairn/internal/engine"
 	"github.com/cairn-plan/cairn/internal/fault"
 )
 
@@ -20,6 +21,7 @@ type capabilityTestOptions struct {
 	id      string
 	with    string
 	timeout time.Duration
+	secrets engine.Secrets
 }
 
 func (a *app) capabilityTest() *cobra.Command {
@@ -32,8 +34,15 @@ func (a *app) capabilityTest() *cobra.Command {
 		ValidArgsFunction: a.completeCapability,
 		RunE: func(c *cobra.Command, args []string) error {
 			o.id = args[0]
-			caps, err := a.catalogue()
+			p, err := a.at()
 			if err != nil {
+				return err
+			}
+			caps, err := a.parts.Catalogue(p.home)
+			if err != nil {
+				return err
+			}
+			if o.secrets, err = a.parts.Secrets(p.site()); err != nil {
 				return err
 			}
 			return runCapabilityTest(c.Context(), caps, o, a.out())
@@ -103,7 +112,7 @@ func try(ctx context.Context, runner capability.Runner, o capabilityTestOptions,
 	t := tried{Says: ex.Says, With: ex.With}
 	began := time.Now()
 	res, err := runner.Run(ctx, capability.Call{Plan: "test", Task: "test", Execution: 1, Attempt: 1,
-		Key: digest.Parts("cairn test", o.id), With: ex.With, Dir: dir, Host: bench{}})
+		Key: digest.Parts("cairn test", o.id), With: ex.With, Dir: dir, Host: bench{}, Secret: o.secrets.Value})
 	t.Took = time.Since(began)
 	t.OK, t.Exit, t.Outputs, t.Stdout, t.Stderr = err == nil, res.Exit, res.Outputs, res.Stdout, res.Stderr
 	if err != nil {

@@ -23,6 +23,7 @@ type Parts struct {
 	Open      func(ctx context.Context, s Site) (*House, error)
 	Catalogue func(home string) (Capabilities, error) // makes no home
 	Examine   func(ctx context.Context, s Site) []Finding
+	Secrets   func(s Site) (engine.Secrets, error) // reads none
 	// AddManifest checks a manifest and puts it into the home.
 	AddManifest func(home, file string, text []byte) (capability.Contract, error)
 }

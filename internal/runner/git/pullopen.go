@@ -43,7 +43,7 @@ func PullOpenContract() capability.Contract {
   },
   "required": ["number", "url", "created"]
 }`)
-	c.Needs.Network = true
+	c.Needs.Network, c.To = true, []string{"api=https://api.github.com"}
 	c.Repeat, c.Criticality, c.CostTier = capability.Once, "critical", 2
 	c.Examples = []capability.Example{
 		{Says: "Open one at GitHub", With: json.RawMessage(`{"forge": "github", "api": "http://localhost/github", "repo": "acme/shop", "token": "${secret:FORGE}",

@@ -36,7 +36,7 @@ func PushContract() capability.Contract {
   },
   "required": ["remote", "branch", "commit", "pushed"]
 }`)
-	c.Needs.Network = true
+	c.Needs.Network, c.To = true, []string{"remote"}
 	c.Repeat, c.Criticality, c.CostTier = capability.Once, "critical", 2
 	c.Examples = []capability.Example{
 		{Says: "Push the branch that is checked out", With: json.RawMessage(`{"remote": "origin"}`)},

@@ -28,6 +28,7 @@ func Contract() capability.Contract {
 		Inputs:      json.RawMessage(inputSchema),
 		Outputs:     json.RawMessage(outputSchema),
 		Positional:  []string{"url"},
+		To:          []string{"url"},
 		Needs:       capability.Needs{Network: true},
 		Repeat:      capability.Keyed,
 		Criticality: "moderate",

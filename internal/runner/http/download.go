@@ -45,6 +45,7 @@ func DownloadContract() capability.Contract {
   "required": ["path", "size", "sha256", "resumed"]
 }`),
 		Positional: []string{"url", "path"},
+		To:         []string{"url"},
 		Needs:      capability.Needs{Network: true, Write: true},
 		Repeat:     capability.Repeatable, Criticality: "moderate", CostTier: 1, Provider: "builtin",
 		Examples: []capability.Example{{Says: "Fetch an archive", With: json.RawMessage(`{"url": "http://localhost/", "path": "downloads/archive.tar.gz"}`)}},

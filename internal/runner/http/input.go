@@ -31,10 +31,11 @@ type input struct {
 	key  string
 	want []int
 	wait time.Duration
+	may  func(host string) error
 }
 
 func parse(call capability.Call, id string) (input, error) {
-	in := input{wait: defaultTimeout, key: call.Key.String()}
+	in := input{wait: defaultTimeout, key: call.Key.String(), may: call.May}
 	if err := json.Unmarshal(call.With, &in); err != nil {
 		return in, wrong(id, err)
 	}
@@ -139,10 +140,15 @@ func (in input) follow(next *nethttp.Request, via []*nethttp.Request) error {
 		}
 		next.Header.Del("Idempotency-Key")
 	}
-	switch {
-	case *in.Redirects == 0:
+	if *in.Redirects == 0 {
 		return nethttp.ErrUseLastResponse
-	case len(via) > *in.Redirects:
+	}
+	if in.may != nil {
+		if err := in.may(next.URL.Hostname()); err != nil {
+			return err
+		}
+	}
+	if len(via) > *in.Redirects {
 		return fmt.Errorf("%w: more than %d", errRedirects, *in.Redirects)
 	}
 	return nil

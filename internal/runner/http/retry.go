@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	nethttp "net/http"
+	"net/url"
 	"strconv"
 	"time"
 
@@ -74,7 +75,11 @@ func (r *Runner) persist(ctx context.Context, in input, try func() (nethttp.Head
 
 func explained(ctx context.Context, in input, err error) error {
 	var f *fault.Error
-	if err == nil || errors.As(err, &f) {
+	var u *url.Error
+	switch {
+	case errors.As(err, &f) && errors.As(err, &u):
+		return fault.Wrap(f.Code, u.Err, "%s leads elsewhere", in.place()).Remedy("%s", f.Hint) // a redirect that was refused
+	case err == nil || f != nil:
 		return err
 	}
 	return explain(ctx, in, err)

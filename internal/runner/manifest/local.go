@@ -76,7 +76,7 @@ func (p *probed) Probe(ctx context.Context, call capability.Call) (capability.Re
 // start runs a script to its end.
 func (l *local) start(ctx context.Context, call capability.Call, s script) (process.Outcome, []byte, capability.Result, error) {
 	var res capability.Result
-	values, err := newScope(call, l.secrets)
+	values, err := newScope(ctx, call, l.secrets)
 	if err != nil {
 		return process.Outcome{}, nil, res, err
 	}

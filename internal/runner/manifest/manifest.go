@@ -153,6 +153,9 @@ func (m manifest) contract(file string) (capability.Contract, error) {
 		c.Criticality = "moderate"
 	}
 	c.Needs.Network = c.Needs.Network || m.URL != ""
+	if c.To = []string{m.URL}; m.URL == "" {
+		c.To[0] = capability.AnyHost
+	}
 	if c.Repeat == "" {
 		c.Repeat = m.usualClass()
 	}

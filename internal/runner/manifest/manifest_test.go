@@ -191,10 +191,34 @@ func TestFailures(t *testing.T) {
 	}
 }
 
+// knows is a store of one secret.
+func knows(name, value string) func(context.Context, string) (string, error) {
+	return func(_ context.Context, asked string) (string, error) {
+		if asked != name {
+			return "", fault.New(fault.NotFound, "there is no secret %s", asked).Remedy("set CAIRN_SECRET_%s", asked)
+		}
+		return value, nil
+	}
+}
+
+func TestASecretThatIsNotThere(t *testing.T) {
+	e := load(t, "id: a.b\nsummary: s\nneeds: {secrets: [API_KEY]}\nrun: 'touch ran'")
+	in, _ := call(t, `{}`)
+	in.Env = map[string]string{"API_KEY": "of the plan"} // a variable is no secret
+	in.Secret = knows("OTHER", "x")
+	_, err := e.Runner.Run(t.Context(), in)
+	if !fault.Is(err, fault.NotFound) || err.Error() != "it needs the secret API_KEY: there is no secret API_KEY" || fault.HintOf(err) != "set CAIRN_SECRET_API_KEY" {
+		t.Errorf("%v (%s)", err, fault.HintOf(err))
+	}
+	if _, err := os.Stat(filepath.Join(in.Dir, "ran")); err == nil {
+		t.Error("it ran all the same")
+	}
+}
+
 func TestSecretsAreNotTold(t *testing.T) {
 	e := load(t, "id: a.b\nsummary: s\nneeds: {secrets: [API_KEY]}\nrun: 'echo \"key $API_KEY\"; echo \"$API_KEY\" >&2'")
 	in, _ := call(t, `{}`)
-	in.Env = map[string]string{"API_KEY": "s3cr3t"}
+	in.Secret = knows("API_KEY", "s3cr3t")
 	res, err := e.Runner.Run(t.Context(), in)
 	if err != nil || string(res.Outputs["stdout"]) != `"key [secret API_KEY]"` || strings.Contains(res.Stderr+res.Stdout, "s3cr3t") {
 		t.Errorf("%s %s %s, %v", res.Outputs, res.Stdout, res.Stderr, err)
@@ -273,7 +297,7 @@ func TestURL(t *testing.T) {
 		t.Errorf("contract: %+v", e.Contract)
 	}
 	in, _ := call(t, `{"p": "a/b c", "q": "1&2"}`)
-	in.Env = map[string]string{"TOKEN": "t0k3n"}
+	in.Secret = knows("TOKEN", "t0k3n")
 	res, err := e.Runner.Run(t.Context(), in)
 	if err != nil || string(res.Outputs["uri"]) != `"/x/a%2Fb%20c?q=1%262"` || string(res.Outputs["auth"]) != `"Bearer [secret TOKEN]"` || string(res.Outputs["method"]) != `"GET"` {
 		t.Errorf("%s, %v", res.Outputs, err)
@@ -291,7 +315,7 @@ func TestURL(t *testing.T) {
 		t.Errorf("long: %d, %v", len(b), err)
 	}
 	for src, want := range map[string]string{"/fail": "answered 500", "/${task.x}": "cannot be read here", "/x\nheaders: {A: '${b.c}'}": "cannot be read here",
-		"/x\nneeds: {secrets: [CAIRN_TEST_UNSET]}": "is not set"} {
+		"/x\nneeds: {secrets: [CAIRN_TEST_UNSET]}": "none are known here"} {
 		in, _ := call(t, `{}`)
 		if res, err := load(t, head+src).Runner.Run(t.Context(), in); err == nil || !strings.Contains(err.Error(), want) || len(res.Artifacts) > 0 {
 			t.Errorf("%s: %v", src, err)

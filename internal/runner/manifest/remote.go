@@ -22,7 +22,7 @@ var _ capability.Runner = (*remote)(nil)
 
 // Run implements capability.Runner.
 func (r *remote) Run(ctx context.Context, call capability.Call) (capability.Result, error) {
-	values, err := newScope(call, r.manifest.Needs.Secrets)
+	values, err := newScope(ctx, call, r.manifest.Needs.Secrets)
 	if err != nil {
 		return capability.Result{}, err
 	}

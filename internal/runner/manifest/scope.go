@@ -2,8 +2,8 @@ package manifest
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
-	"os"
 	"slices"
 
 	"github.com/cairn-plan/cairn/internal/capability"
@@ -17,20 +17,19 @@ type scope struct {
 	secrets map[string]string // those that the manifest needs, by name
 }
 
-// newScope takes the secrets from what the plan declares, else from the environment of the engine:
-// they are named in files, and never written there.
-func newScope(call capability.Call, secrets []string) (scope, error) {
+// newScope asks whoever made the call for the secrets: they are named in files, and never written there.
+func newScope(ctx context.Context, call capability.Call, secrets []string) (scope, error) {
 	s := scope{secrets: map[string]string{}}
 	if err := json.Unmarshal(call.With, &s.inputs); err != nil {
 		return s, fault.Wrap(fault.Invalid, err, "the inputs are no object")
 	}
 	for _, name := range secrets {
-		v, ok := call.Env[name]
-		if !ok {
-			v, ok = os.LookupEnv(name)
+		if call.Secret == nil {
+			return s, fault.New(fault.NotFound, "it needs the secret %s, and none are known here", name)
 		}
-		if !ok || v == "" {
-			return s, fault.New(fault.Denied, "it needs the secret %s, which is not set", name).Remedy("set %s in the environment of cairn", name)
+		v, err := call.Secret(ctx, name)
+		if err != nil {
+			return s, fault.Wrap(fault.CodeOf(err), err, "it needs the secret %s", name).Remedy("%s", fault.HintOf(err))
 		}
 		s.secrets[name] = v
 	}

@@ -15,6 +15,7 @@ func Contract() capability.Contract {
 		Inputs:      json.RawMessage(inputSchema),
 		Outputs:     json.RawMessage(outputSchema),
 		Positional:  []string{"run"},
+		To:          []string{"run", capability.AnyHost},
 		Needs:       capability.Needs{Write: true},
 		Repeat:      capability.Repeatable,
 		Criticality: "moderate",

@@ -55,6 +55,7 @@ func QueryContract() capability.Contract {
 }`),
 		Outputs:    json.RawMessage(`{"type": "object", "properties": {` + rowOutputs + `}, "required": ["columns", "count", "truncated"]}`),
 		Positional: []string{"sql"},
+		To:         []string{"database"},
 		Needs:      capability.Needs{Network: true},
 		Repeat:     capability.Repeatable, Criticality: "safe", CostTier: 1, Provider: "builtin",
 		Examples: []capability.Example{
@@ -89,6 +90,7 @@ func ExecContract() capability.Contract {
   "required": ["statements"]
 }`),
 		Positional: []string{"sql"},
+		To:         []string{"database"},
 		Needs:      capability.Needs{Network: true, Write: true},
 		Repeat:     capability.Once, Criticality: "critical", CostTier: 1, Provider: "builtin",
 		Examples: []capability.Example{

@@ -65,6 +65,7 @@ func Contract() capability.Contract {
   "required": ["url", "final_url", "title", "content_type", "fetched_at", "sha256", "from_cache"]
 }`),
 		Positional: []string{"url"},
+		To:         []string{"url"},
 		Needs:      capability.Needs{Network: true},
 		Repeat:     capability.Repeatable, Criticality: "safe", CostTier: 1, Provider: "builtin",
 		Examples: []capability.Example{
