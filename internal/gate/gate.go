@@ -218,6 +218,23 @@ func (h *Hold) Next() (to []string) {
 	return to
 }
 
+// claim stands between a name and whoever acts under it.
+const claim = " by "
+
+// Claim names an actor together with the other one who acts under that name.
+func Claim(actor, claimer string) string {
+	if claimer == "" || claimer == actor {
+		return actor
+	}
+	return actor + claim + claimer
+}
+
+// Claimed takes a claim apart. Nobody has claimed a name that stands alone.
+func Claimed(actor string) (name, claimer string) {
+	name, claimer, _ = strings.Cut(actor, claim)
+	return name, claimer
+}
+
 // Name is how people call an actor: without the kind.
 func Name(actor string) string {
 	if _, name, ok := strings.Cut(actor, ":"); ok {

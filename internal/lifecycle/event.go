@@ -92,6 +92,30 @@ type Derived struct {
 	Body    []byte
 }
 
+// By names who brought a fact about, and who acted under that name where it was another.
+func (f *Fact) By(actor, claimer string, trusted bool) {
+	f.Actor = actor
+	if claimer == "" {
+		return
+	}
+	switch b := f.Body.(type) {
+	case *Submitted:
+		b.Claimer, b.Trusted = claimer, trusted
+	case *Decided:
+		b.Claimer, b.Trusted = claimer, trusted
+	case *Delegated:
+		b.Claimer, b.Trusted = claimer, trusted
+	case *Reason:
+		b.Claimer = claimer
+	case *Judged:
+		b.Claimer = claimer
+	case *Ended:
+		b.Claimer = claimer
+	case *Asked:
+		b.Claimer = claimer
+	}
+}
+
 // FactOf reads the fact out of a record.
 func FactOf(r journal.Record) (Fact, error) {
 	mk := bodies[r.Kind]
@@ -134,6 +158,8 @@ type Submitted struct {
 	Source       string               `json:"source,omitempty"`       // file it was read from
 	Capabilities map[string]Installed `json:"capabilities,omitempty"` // those the plan uses
 	Guarded      []string             `json:"guarded,omitempty"`      // tasks that a policy may hold, as authored: parent/child
+	Claimer      string               `json:"claimer,omitempty"`      // who acted under the actor's name, where it was another
+	Trusted      bool                 `json:"trusted,omitempty"`      // the policy takes their word for it
 }
 
 // Installed is what was known of a capability when the plan was submitted. Whether it is pure decides
@@ -156,7 +182,8 @@ type Session struct {
 
 // Reason is the body of facts that only say why.
 type Reason struct {
-	Why string `json:"why,omitempty"`
+	Why     string `json:"why,omitempty"`
+	Claimer string `json:"claimer,omitempty"`
 }
 
 // Assessed is the body of task.assessed.
@@ -194,8 +221,9 @@ type Saved struct {
 
 // Asked is the body of rollback.asked.
 type Asked struct {
-	To  string `json:"to,omitempty"` // the task whose end is the checkpoint; empty: everything is undone
-	Why string `json:"why,omitempty"`
+	To      string `json:"to,omitempty"` // the task whose end is the checkpoint; empty: everything is undone
+	Why     string `json:"why,omitempty"`
+	Claimer string `json:"claimer,omitempty"`
 }
 
 // Undone is the body of task.undone.
@@ -227,6 +255,7 @@ type Ended struct {
 	Dir       string                     `json:"dir,omitempty"`
 	Env       []string                   `json:"env,omitempty"` // names only
 	Probed    bool                       `json:"probed,omitempty"`
+	Claimer   string                     `json:"claimer,omitempty"` // of a person's word
 	Tree      *Tree                      `json:"tree,omitempty"`
 }
 
@@ -242,7 +271,7 @@ type Tree struct {
 // plain reports whether e says nothing but its outcome, as most ends of pure work do.
 func (e *Ended) plain() bool {
 	return e.Outputs == nil && e.Artifacts == nil && e.Exit == nil && e.Error == "" && e.Stderr == "" && e.Mode == "" && !e.Final &&
-		e.Criteria == nil && e.Inputs.IsZero() && e.Versions == nil && e.Dir == "" && e.Env == nil && !e.Probed && e.Tree == nil
+		e.Criteria == nil && e.Inputs.IsZero() && e.Versions == nil && e.Dir == "" && e.Env == nil && !e.Probed && e.Tree == nil && e.Claimer == ""
 }
 
 // unjudged reports whether prose criteria still wait for somebody.
@@ -271,6 +300,7 @@ type Interrupted struct {
 type Judged struct {
 	Accepted bool   `json:"accepted"`
 	Why      string `json:"why,omitempty"`
+	Claimer  string `json:"claimer,omitempty"`
 }
 
 // Fired is the body of timer.fired.
@@ -288,8 +318,9 @@ const (
 type Decided struct {
 	Approved bool     `json:"approved"`
 	Why      string   `json:"why,omitempty"`
-	Roles    []string `json:"roles,omitempty"` // that the actor had
-	Claimer  string   `json:"claimer,omitempty"`
+	Roles    []string `json:"roles,omitempty"`   // that the actor had
+	Claimer  string   `json:"claimer,omitempty"` // who acted under the actor's name, where it was another
+	Trusted  bool     `json:"trusted,omitempty"` // the policy takes their word for it
 
 	Subject  digest.ID                  `json:"subject,omitzero"`   // what was seen
 	Override bool                       `json:"override,omitempty"` // in spite of checks that do not hold
@@ -305,6 +336,7 @@ type Delegated struct {
 	Why     string   `json:"why,omitempty"`
 	Roles   []string `json:"roles,omitempty"` // that the giver had
 	Claimer string   `json:"claimer,omitempty"`
+	Trusted bool     `json:"trusted,omitempty"`
 }
 
 // Stored is the body of artifact.put.

@@ -58,6 +58,22 @@ func authored(tasks []plan.Task, path string) *plan.Task {
 	return authored(tasks[k].Subplan.Tasks, rest)
 }
 
+// wrote notes an author of the plan. Who acts under another name has written it too, unless their word is taken.
+func (s *State) wrote(actor, claimer string, trusted bool) {
+	for _, name := range []string{actor, claimer} {
+		if name != "" && !(name == claimer && trusted) && !slices.Contains(s.authors, name) {
+			s.authors = append(slices.Clip(s.authors), name)
+		}
+	}
+}
+
+func whoIs(actor, claimer string, trusted bool, roles []string) gate.Who {
+	if trusted {
+		claimer = ""
+	}
+	return gate.Who{Actor: actor, Claimer: claimer, Roles: roles}
+}
+
 // held reports whether somebody may have to agree before a task goes on. A gate with work of its own does that first.
 func (s *State) held(n *node) bool {
 	switch {
@@ -186,7 +202,7 @@ func (s *State) vote(i int32, f Fact, b *Decided) error {
 	if h == nil || b.Late != h.closed {
 		return fault.New(fault.Conflict, "task %s is %s, so %s cannot follow", n.id, s.where(n), f.Kind)
 	}
-	who := gate.Who{Actor: f.Actor, Claimer: b.Claimer, Roles: b.Roles}
+	who := whoIs(f.Actor, b.Claimer, b.Trusted, b.Roles)
 	if err := h.May(who, b.Approved); err != nil {
 		return err
 	}
@@ -265,7 +281,7 @@ func (s *State) pushBack(i int32, b *Decided) {
 // lend hands the right to decide to somebody else, for this gate.
 func (s *State) lend(i int32, f Fact, b *Delegated) error {
 	h := s.holds[s.nodes[i].id]
-	giver := gate.Who{Actor: f.Actor, Claimer: b.Claimer, Roles: b.Roles}
+	giver := whoIs(f.Actor, b.Claimer, b.Trusted, b.Roles)
 	if err := h.May(giver, true); err != nil {
 		return err
 	}
@@ -322,6 +338,47 @@ func (s *State) Gate(task string) (Gate, bool) {
 		return Gate{}, false
 	}
 	return Gate{Hold: h.Hold, Subject: h.subject, Failing: h.failing, Opened: h.opened, Due: h.due, Closed: h.closed, Expired: h.expired}, true
+}
+
+// Releases lists the tasks that follow from a gate at once, and the task itself where it has work to do.
+func (s *State) Releases(task string) []*plan.Task {
+	i, ok := s.ids[task]
+	if !ok {
+		return nil
+	}
+	n := &s.nodes[i]
+	out := []*plan.Task{n.spec}
+	if n.spec.Kind == plan.Gate {
+		for _, d := range n.dependents {
+			out = append(out, s.nodes[d].spec)
+		}
+	}
+	return out
+}
+
+// Path is a task's id as authored: that of an instance is its each's.
+func (s *State) Path(task string) string {
+	i, ok := s.ids[task]
+	if !ok {
+		return task
+	}
+	n := &s.nodes[i]
+	switch {
+	case n.item > 0:
+		return s.Path(s.nodes[n.parent].id)
+	case n.parent <= 0:
+		return n.id
+	}
+	return s.Path(s.nodes[n.parent].id) + "/" + n.spec.ID
+}
+
+// IsGuarded reports whether it is known already that a policy may hold a task, by its authored id.
+func (s *State) IsGuarded(path string) bool {
+	if i, ok := s.ids[path]; ok {
+		return s.guarded[s.nodes[i].spec]
+	}
+	t := authored(s.Plan.Tasks, path)
+	return t != nil && s.guarded[t]
 }
 
 // Answers are the inputs that people gave when they pushed a gate back; they stand over the plan's own.

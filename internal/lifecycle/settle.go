@@ -50,7 +50,12 @@ func (s *State) consider(i int32) {
 func (s *State) askFor(i int32) {
 	s.nodes[i].assessing = true
 	s.asking++
+	s.effectAssess(i)
+}
+
+func (s *State) effectAssess(i int32) {
 	s.effect(Assess, i)
+	s.effects[len(s.effects)-1].Hold = s.held(&s.nodes[i])
 }
 
 func hasChecks(t *plan.Task) bool {

@@ -175,6 +175,7 @@ type Effect struct {
 	Pure      bool
 	Due       time.Time
 	For       string // of Arm: what the time is for
+	Hold      bool   // of Assess: somebody may have to agree
 }
 
 // New is the state before the first fact.
@@ -221,7 +222,7 @@ func (s *State) Outstanding() []Effect {
 		switch {
 		case n.gone:
 		case n.assessing:
-			s.effect(Assess, int32(i))
+			s.effectAssess(int32(i))
 		case n.wait == ForTimer:
 			s.effect(Arm, int32(i))
 		case n.wait == ForDecision:

@@ -19,7 +19,7 @@ func (s *State) Submit(f Fact, p *plan.Plan) ([]Derived, error) {
 		return nil, s.refuse(f)
 	}
 	s.Plan, s.Spec, s.Author, s.classes, s.Workers, s.law = p, b.Spec, f.Actor, b.Capabilities, p.Workers(), b.Law
-	s.authors = []string{f.Actor}
+	s.wrote(f.Actor, b.Claimer, b.Trusted)
 	if err := s.build(p); err != nil {
 		return nil, err
 	}
