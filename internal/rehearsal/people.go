@@ -1,43 +1,89 @@
 package rehearsal
 
 import (
+	"maps"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/cairn-plan/cairn/internal/lifecycle"
 )
 
-// ask puts something before the people of a task: a gate or a judgement is decided when enough of them have answered; what
-// is to be done is taken on by whoever is free first.
+// crew is who answers to a name that a plan uses.
+type crew struct {
+	Role
+	who []int // their places among all people
+}
+
+// crew finds who answers to a name. Where the team does not know it, as many are made up as are wanted.
+func (sc *script) crew(name string, wanted int) *crew {
+	if name == "" {
+		name = Anyone
+	}
+	if c := sc.crews[name]; c != nil && len(c.who) >= wanted {
+		return c
+	}
+	r, known := sc.Team.find(name)
+	madeUp := !known || sc.Team.has(name) && len(sc.Team[name].People) == 0
+	for n := 2; n <= wanted && madeUp; n++ {
+		r.People = append(r.People, r.People[0]+" "+strconv.Itoa(n))
+	}
+	c := &crew{Role: r}
+	for _, who := range r.People {
+		c.who = append(c.who, sc.person(who, name))
+	}
+	sc.crews[name] = c
+	return c
+}
+
+// person finds the place of somebody, with all of their roles.
+func (sc *script) person(who, role string) int {
+	i := slices.Index(sc.people, who)
+	if i < 0 {
+		i = len(sc.people)
+		sc.people, sc.roles = append(sc.people, who), append(sc.roles, nil)
+		for _, name := range slices.Sorted(maps.Keys(sc.Team)) {
+			if slices.Contains(sc.Team[name].People, who) {
+				sc.roles[i] = append(sc.roles[i], name)
+			}
+		}
+	}
+	if !slices.Contains(sc.roles[i], role) {
+		sc.roles[i] = append(sc.roles[i], role)
+	}
+	return i
+}
+
+// ask puts what a task waits for before people: those who may decide, the one who judges, or whoever of the owner's crew
+// is free first to do it.
 func (st *stage) ask(cause int, id string) {
 	t, ok := st.state.Task(id)
 	if !ok || !t.Wait.NeedsPerson() {
 		return
 	}
 	p := st.partOf(id, t.Spec)
-	for len(st.free) < len(st.people) { // a task that the law made may bring somebody new
-		st.free = append(st.free, 0)
-	}
-	a := act{part: p, begin: st.now, cause: cause}
+	a := act{part: p, begin: st.now, cause: cause, held: true, fact: lifecycle.Fact{Task: id, Attempt: t.Attempt}}
 	switch t.Wait {
 	case lifecycle.ForPerson, lifecycle.ForUnknown:
 		e := &lifecycle.Ended{Outcome: lifecycle.Succeeded, Criteria: p.verdicts}
-		if st.chance.happens(p.fails) {
+		if a.failed = st.chance.happens(p.fails); a.failed {
 			e = st.failure(p, "it was made to fail")
-			a.failed = true
 		}
 		a.who, a.end = st.do(p)
-		a.fact = answered(lifecycle.TaskEnded, st.people[a.who], e)
+		a.fact.Kind, a.fact.Body = lifecycle.TaskEnded, e
+		st.answer(a)
 	case lifecycle.ForJudge:
-		var yes bool
-		a.who, a.end, yes = st.decide(p, 1)
-		a.fact = answered(lifecycle.TaskJudged, st.people[a.who], &lifecycle.Judged{Accepted: yes, Why: reason(yes)})
+		a.who, a.end = st.first(p.owner)
+		yes := st.chance.happens(p.owner.Approve)
+		a.fact.Kind, a.fact.Body = lifecycle.TaskJudged, &lifecycle.Judged{Accepted: yes, Why: reason(yes)}
+		st.answer(a)
 	default:
-		var yes bool
-		a.who, a.end, yes = st.decide(p, p.quorum)
-		a.fact = answered(lifecycle.GateDecided, st.people[a.who], &lifecycle.Decided{Approved: yes, Why: reason(yes)})
+		st.poll(a)
 	}
-	a.fact.Task, a.fact.Attempt = id, t.Attempt
+}
+
+func (st *stage) answer(a act) {
+	a.fact.Actor = "person:" + st.people[a.who]
 	st.begin(a)
 }
 
@@ -48,60 +94,71 @@ func reason(yes bool) string {
 	return "rehearsed: the answer was no"
 }
 
-// answer is one person's.
-type answer struct {
-	who int
-	at  span
-	yes bool
-}
-
-// decide draws when a decision falls and how: with the first no, or when enough have said yes. Where a role has fewer people
-// than are wanted, all of them must agree.
-func (st *stage) decide(p *part, quorum int) (who int, at span, yes bool) {
-	answers := make([]answer, 0, 4)
-	for _, who := range p.asks {
-		answers = append(answers, answer{who, st.hears(p), st.chance.happens(p.role.Approve)})
-	}
-	slices.SortStableFunc(answers, func(a, b answer) int {
-		switch {
-		case a.at < b.at:
-			return -1
-		case a.at > b.at:
-			return 1
+// poll asks everybody who may decide and was not asked yet. Each answers in their own time; the law counts the votes, and
+// has no use for those that come after the decision.
+func (st *stage) poll(a act) {
+	g, _ := st.state.Gate(a.fact.Task)
+	var crews []*crew
+	for _, d := range g.Demands {
+		roles := append(slices.Clone(d.Roles), d.Escalate[:min(g.Round, len(d.Escalate))]...)
+		if len(roles) == 0 {
+			roles = []string{a.part.spec.Owner}
 		}
-		return 0
-	})
-	last := answers[min(quorum, len(answers))-1]
-	for _, a := range answers {
-		if a.at > last.at {
-			break
-		}
-		if !a.yes {
-			return a.who, a.at, false
+		for _, role := range roles {
+			crews = append(crews, st.crew(role, max(1, d.Quorum)))
 		}
 	}
-	return last.who, last.at, true
+	if len(crews) == 0 {
+		crews = append(crews, a.part.owner)
+	}
+	asked := st.asked[a.fact.Task]
+	for _, c := range crews {
+		for _, who := range c.who {
+			if slices.Contains(asked, who) {
+				continue
+			}
+			asked = append(asked, who)
+			yes := len(g.Failing) == 0 && st.chance.happens(c.Approve)
+			a.who, a.end = who, st.hears(c)
+			a.fact.Kind, a.fact.Body = lifecycle.GateDecided, &lifecycle.Decided{Approved: yes, Why: reason(yes), Roles: st.roles[who]}
+			st.answer(a)
+		}
+	}
+	st.asked[a.fact.Task] = asked
 }
 
-// do gives a task to the one who is free first: it begins when it is heard of and the hands are free, and ends after as
-// much working time as it takes.
+// first is whoever of a crew answers first.
+func (st *stage) first(c *crew) (who int, at span) {
+	for k, i := range c.who {
+		if heard := st.hears(c); k == 0 || heard < at {
+			who, at = i, heard
+		}
+	}
+	return who, at
+}
+
+// do gives a task to the one of its owner's crew who is free first: it begins when it is heard of and the hands are free,
+// and ends after as much working time as it takes.
 func (st *stage) do(p *part) (who int, end span) {
-	who = p.asks[0]
-	for _, other := range p.asks[1:] {
+	for len(st.free) < len(st.people) { // a task that the law made may bring somebody new
+		st.free = append(st.free, 0)
+	}
+	c := p.owner
+	who = c.who[0]
+	for _, other := range c.who[1:] {
 		if st.free[other] < st.free[who] {
 			who = other
 		}
 	}
-	begin := max(st.hears(p), st.free[who])
-	end = p.role.after(begin, span(p.takes.draw(st.chance)), st.weekday())
+	begin := max(st.hears(c), st.free[who])
+	end = c.after(begin, span(p.takes.draw(st.chance)), st.weekday())
 	st.free[who] = end
 	return who, end
 }
 
-// hears is when one person of a role turns to something new.
-func (st *stage) hears(p *part) span {
-	r := around(p.role.Response, spreadPeople)
-	return p.role.after(st.now, span(r.draw(st.chance)), st.weekday())
+// hears is when one person of a crew turns to something new.
+func (st *stage) hears(c *crew) span {
+	return c.after(st.now, span(around(c.Response, spreadPeople).draw(st.chance)), st.weekday())
 }
 
 func (st *stage) weekday() time.Weekday { return st.midnight.Weekday() }

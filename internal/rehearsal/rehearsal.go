@@ -17,6 +17,7 @@ import (
 
 	"github.com/cairn-plan/cairn/internal/capability"
 	"github.com/cairn-plan/cairn/internal/fault"
+	"github.com/cairn-plan/cairn/internal/gate"
 	"github.com/cairn-plan/cairn/internal/plan"
 )
 
@@ -31,8 +32,15 @@ type Options struct {
 	Workers int                                         // 0: as many as the plan says
 	Faults  Faults                                      // beside what History knows
 	Team    Team                                        // who answers; see DefaultTeam
+	Held    map[string]Held                             // what policies ask, by task as it was written: group/task
 	History *History                                    // nil: nothing is known
 	Lookup  func(id string) (capability.Contract, bool) // nil: no capability is known
+}
+
+// Held is what the policies around a plan ask for a task: whose consent, or that it does not begin at all.
+type Held struct {
+	Demands []gate.Demand
+	Denied  string // the rule that forbids it
 }
 
 // monday is when a rehearsal without a date begins: any Monday would do.

@@ -29,6 +29,7 @@ type Report struct {
 	Holds      []Hold    `json:"holds,omitempty"`   // tasks that waited for people, the longest on the critical path first
 	People     []Person  `json:"people,omitempty"`  // who answered, likewise
 	Failing    []string  `json:"failing,omitempty"` // tasks that failed for good, the most frequent first
+	Stuck      []string  `json:"stuck,omitempty"`   // tasks that unfinished rehearsals waited for
 	Tasks      []Task    `json:"tasks"`             // in the order of the plan
 	Assumed    []Assumed `json:"assumed,omitempty"` // what was neither written nor learned
 }
@@ -146,8 +147,11 @@ func (t *tally) tasks(r *Report) {
 			v.Known = len(known.took)
 		}
 		r.Tasks = append(r.Tasks, v)
+		if s.stuck > 0 {
+			r.Stuck = append(r.Stuck, p.id)
+		}
 		if s.waited > 0 {
-			r.Holds = append(r.Holds, Hold{p.id, p.role.People, t.mean(s.held), t.mean(s.waited)})
+			r.Holds = append(r.Holds, Hold{p.id, t.whom(p), t.mean(s.held), t.mean(s.waited)})
 		}
 	}
 	for i, who := range t.script.people {
@@ -170,6 +174,27 @@ func (t *tally) tasks(r *Report) {
 	}
 	slices.SortStableFunc(r.Holds, func(a, b Hold) int { return cmp.Or(cmp.Compare(b.Path, a.Path), cmp.Compare(b.Waited, a.Waited)) })
 	slices.SortStableFunc(r.People, func(a, b Person) int { return cmp.Compare(b.Path, a.Path) })
+}
+
+// whom a task waits for: those who may let it go on, else those who do or judge it.
+func (t *tally) whom(p *part) (names []string) {
+	crews := []*crew{}
+	for _, d := range p.demands {
+		for _, role := range d.Roles {
+			crews = append(crews, t.crew(role, d.Quorum))
+		}
+	}
+	if len(crews) == 0 {
+		crews = append(crews, p.owner)
+	}
+	for _, c := range crews {
+		for _, i := range c.who {
+			if !slices.Contains(names, t.script.people[i]) {
+				names = append(names, t.script.people[i])
+			}
+		}
+	}
+	return names
 }
 
 func (t *tally) share(n int) float64 { return round(float64(n) / float64(t.times)) }

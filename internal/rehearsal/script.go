@@ -8,6 +8,7 @@ import (
 	"github.com/cairn-plan/cairn/internal/capability"
 	"github.com/cairn-plan/cairn/internal/expr"
 	"github.com/cairn-plan/cairn/internal/fault"
+	"github.com/cairn-plan/cairn/internal/gate"
 	"github.com/cairn-plan/cairn/internal/lifecycle"
 	"github.com/cairn-plan/cairn/internal/plan"
 )
@@ -32,7 +33,10 @@ type script struct {
 	parts     []*part
 	bySpec    map[*plan.Task]*part
 	byID      map[string]*part
-	people    []string // all who may be asked
+	guarded   []string   // tasks that a policy holds
+	people    []string   // all who may be asked
+	roles     [][]string // of each of them
+	crews     map[string]*crew
 	assumed   map[string][]string
 	midnight  time.Time // where the virtual clock begins
 	currency  []string  // of costs, in order of appearance
@@ -53,9 +57,9 @@ type part struct {
 	verdicts []lifecycle.Verdict
 	foreseen *lifecycle.Assessed
 	reads    []string // tasks that its conditions read
-	role     Role
-	asks     []int // people who may answer
-	quorum   int
+	owner    *crew
+	demands  []gate.Demand // what holds it before it begins
+	denied   string
 }
 
 func newScript(p *plan.Plan, o Options) (*script, error) {
@@ -67,9 +71,10 @@ func newScript(p *plan.Plan, o Options) (*script, error) {
 	}
 	q := *p
 	sc := &script{Options: o, plan: &q, installed: map[string]lifecycle.Installed{}, bySpec: map[*plan.Task]*part{}, byID: map[string]*part{},
-		assumed: map[string][]string{}, currency: []string{}}
+		crews: map[string]*crew{}, assumed: map[string][]string{}}
 	y, m, d := o.Start.Date()
 	sc.midnight = time.Date(y, m, d, 0, 0, 0, 0, o.Start.Location())
+	sc.guarded = sortedKeys(o.Held)
 	q.Tasks = sc.normal(p.Tasks)
 	sc.cast("", q.Tasks)
 	for _, id := range sortedKeys(o.Faults.Task) {
@@ -145,8 +150,9 @@ func (sc *script) add(id string, t *plan.Task) *part {
 	if t.Uses != "" {
 		sc.installed[t.Uses] = lifecycle.Installed{Version: c.Version, Repeat: c.Repeat}
 	}
-	p.foreseen, p.reads = sc.foresee(context.Background(), id, t), conditions(t)
 	sc.askFor(p)
+	p.foreseen, p.reads = sc.foresee(context.Background(), id, t), conditions(t)
+	p.foreseen.Demands, p.foreseen.Denied = p.demands, p.denied
 	if instant(t) {
 		p.fails = sc.Faults.Task[id]
 		return p
@@ -199,27 +205,37 @@ func (sc *script) charge(p *part, c capability.Contract) {
 	p.cost = m.Micro
 }
 
-// askFor finds out who would be asked about a task.
+// askFor finds out who would be asked to do a task or to judge it, and whose consent it wants.
 func (sc *script) askFor(p *part) {
-	name, t := p.spec.Owner, p.spec
-	if p.quorum = 1; t.Kind == plan.Gate && t.Approve != nil {
-		if t.Approve.Role != "" {
-			name = t.Approve.Role
+	t := p.spec
+	p.owner = sc.crew(t.Owner, 1)
+	if t.Approve != nil {
+		p.demands = append(p.demands, demand(t.Approve))
+	}
+	held := sc.Held[p.id]
+	p.demands, p.denied = append(p.demands, held.Demands...), held.Denied
+	byHand := t.Uses == "" && t.Kind != plan.Milestone && t.Kind != plan.Gate && !t.IsGroup()
+	names := []string{}
+	if byHand {
+		names = append(names, t.Owner)
+	}
+	for _, d := range p.demands {
+		names = append(names, d.Roles...)
+	}
+	for _, name := range names {
+		if _, known := sc.Team.find(name); !known && len(sc.Team) > 1 {
+			sc.assume(assumedRole, p.id)
 		}
-		p.quorum = max(1, t.Approve.Quorum)
 	}
-	var found bool
-	if p.role, found = sc.Team.find(name); !found && !t.IsGroup() && (t.Uses == "" && t.Kind != plan.Milestone) && len(sc.Team) > 1 {
-		sc.assume(assumedRole, p.id)
+}
+
+// demand is what an approval asks for.
+func demand(a *plan.Approval) gate.Demand {
+	d := gate.Demand{Quorum: a.Quorum, Not: a.Not}
+	if a.Role != "" {
+		d.Roles = []string{a.Role}
 	}
-	for _, who := range p.role.People {
-		i := slices.Index(sc.people, who)
-		if i < 0 {
-			i = len(sc.people)
-			sc.people = append(sc.people, who)
-		}
-		p.asks = append(p.asks, i)
-	}
+	return d
 }
 
 func (sc *script) assume(what, id string) {

@@ -3,7 +3,6 @@ package rehearsal
 import (
 	"time"
 
-	"github.com/cairn-plan/cairn/internal/journal"
 	"github.com/cairn-plan/cairn/internal/lifecycle"
 )
 
@@ -19,10 +18,12 @@ type act struct {
 	part       *part
 	who        int // of an answer; nobody: -1
 	begin, end span
-	cause      int // the act whose end let it begin; none: -1
+	cause      int  // the act whose end let it begin; none: -1
+	waited     span // for people, where this ended the wait
 	work       bool
+	held       bool // the task waited for people
 	failed     bool // an attempt, that failed
-	void       bool // the law no longer waits for it
+	void       bool // the law does not wait for it, or no longer
 }
 
 const nobody = -1
@@ -39,9 +40,10 @@ type stage struct {
 	chance *chance
 	state  *lifecycle.State
 	acts   []act
-	queue  []int  // acts under way: a heap by end, then by order of beginning
-	free   []span // when each person has done what was taken on
-	open   map[string]int
+	queue  []int            // acts under way: a heap by end, then by order of beginning
+	free   []span           // when each person has done what was taken on
+	open   map[string]int   // the act under way, by task
+	asked  map[string][]int // who was asked to decide, by task
 	now    span
 	last   int // the act that ended last
 	failed []loss
@@ -49,7 +51,7 @@ type stage struct {
 }
 
 func newStage(sc *script) *stage {
-	return &stage{script: sc, chance: newChance(), open: map[string]int{}}
+	return &stage{script: sc, chance: newChance(), open: map[string]int{}, asked: map[string][]int{}}
 }
 
 // over is how the rehearsal ended.
@@ -62,9 +64,10 @@ func (st *stage) play(number uint64) error {
 	st.acts, st.queue, st.failed, st.last, st.stalls = st.acts[:0], st.queue[:0], st.failed[:0], nobody, 0
 	st.free = append(st.free[:0], make([]span, len(st.people))...)
 	clear(st.open)
+	clear(st.asked)
 	st.now = span(st.Start.Sub(st.midnight))
 	f := lifecycle.Fact{Kind: lifecycle.PlanSubmitted, Time: st.Start, Actor: "person:author",
-		Body: &lifecycle.Submitted{Tasks: len(st.plan.Tasks), Capabilities: st.installed}}
+		Body: &lifecycle.Submitted{Tasks: len(st.plan.Tasks), Law: lifecycle.Law, Capabilities: st.installed, Guarded: st.guarded}}
 	if _, err := st.state.Submit(f, st.plan); err != nil {
 		return err
 	}
@@ -91,9 +94,26 @@ func (st *stage) next() {
 	if st.open[a.fact.Task] == i {
 		delete(st.open, a.fact.Task)
 	}
-	if st.take(i, a.fact) == nil {
-		st.last = i
+	if st.take(i, a.fact) != nil {
+		st.acts[i].void = true
+		return
 	}
+	st.last = i
+	if st.acts[i].held {
+		st.acts[i].waited = st.waited(&st.acts[i])
+	}
+}
+
+// waited is how long people let a task wait until now; nothing as long as it still waits for a decision.
+func (st *stage) waited(a *act) span {
+	if a.fact.Kind != lifecycle.GateDecided && a.fact.Kind != lifecycle.TimerFired {
+		return a.end - a.begin
+	}
+	if t, _ := st.state.Task(a.fact.Task); t.Wait == lifecycle.ForDecision {
+		return 0
+	}
+	g, _ := st.state.Gate(a.fact.Task)
+	return st.now - span(g.Opened.Sub(st.midnight))
 }
 
 // take hands a fact to the law and sets in motion what follows. cause is the act that reports it.
@@ -111,7 +131,10 @@ func (st *stage) take(cause int, f lifecycle.Fact) error {
 	}
 	for _, d := range derived {
 		switch d.Kind {
-		case lifecycle.TaskWaiting, lifecycle.GateOpened:
+		case lifecycle.TaskWaiting, lifecycle.GateEscalated:
+			st.ask(cause, d.Task)
+		case lifecycle.GateOpened:
+			delete(st.asked, d.Task)
 			st.ask(cause, d.Task)
 		case lifecycle.TaskSettled:
 			if t, _ := st.state.Task(d.Task); t.Status == lifecycle.FailedTask {
@@ -132,8 +155,8 @@ func (st *stage) perform(cause int, ef lifecycle.Effect) {
 	case lifecycle.Assess:
 		a.fact.Kind, a.fact.Attempt, a.fact.Body = lifecycle.TaskAssessed, 0, st.assess(ef.Task, a.part)
 	case lifecycle.Arm:
-		a.end = max(st.now, span(ef.Due.Sub(st.midnight)))
-		a.fact.Kind, a.fact.Attempt, a.fact.Body = lifecycle.TimerFired, 0, &lifecycle.Fired{}
+		a.end, a.held = max(st.now, span(ef.Due.Sub(st.midnight))), ef.For == lifecycle.TimerGate
+		a.fact.Kind, a.fact.Attempt, a.fact.Body = lifecycle.TimerFired, 0, &lifecycle.Fired{For: ef.For}
 	case lifecycle.Undo:
 		a.end += span(a.part.takes.draw(st.chance))
 		a.fact.Kind, a.fact.Attempt, a.fact.Body = lifecycle.TaskUndone, 0, &lifecycle.Undone{}
@@ -190,6 +213,7 @@ func (st *stage) assess(id string, p *part) *lifecycle.Assessed {
 	}
 	failing := *a
 	failing.Checks = append([]lifecycle.Verdict{{Says: "it was made to fail"}}, a.Checks...)
+	failing.Mode = st.failure(p, "").Mode
 	return &failing
 }
 
@@ -258,9 +282,4 @@ func (st *stage) pop() int {
 	}
 	st.queue = q
 	return top
-}
-
-// answered makes a fact of what somebody says.
-func answered(kind journal.Kind, who string, body any) lifecycle.Fact {
-	return lifecycle.Fact{Kind: kind, Actor: "person:" + who, Body: body}
 }

@@ -116,9 +116,9 @@ func TestTasksThatThePlanDoesNotName(t *testing.T) {
 	if got := sc.partOf("dig-1", &plan.Task{ID: "dig"}); got != sc.parts[0] {
 		t.Errorf("an item is %s", got.id)
 	}
-	made := &plan.Task{ID: "raise", Kind: plan.Gate, Approve: &plan.Approval{Role: "owner"}}
+	made := &plan.Task{ID: "raise", Owner: "owner"}
 	p := sc.partOf("raise", made)
-	if p.id != "raise" || sc.people[p.asks[0]] != "owner" || sc.partOf("raise", made) != p {
+	if p.id != "raise" || sc.people[p.owner.who[0]] != "owner" || sc.partOf("raise", made) != p {
 		t.Errorf("%+v of %v", p, sc.people)
 	}
 }

@@ -37,6 +37,7 @@ type partTally struct {
 	bad      int // attempts that failed
 	failed   int // rehearsals in which it ended failed
 	waited   sum
+	stuck    int // rehearsals that ended with it waiting
 	held     sum // waited for people, on the critical path
 	seen     int // the last rehearsal in which it was counted
 }
@@ -77,9 +78,19 @@ func (t *tally) add(st *stage) {
 		t.failed++
 	default:
 		t.unfinished++
+		t.stuck(st)
 	}
 	t.count(st, number)
 	t.trace(st)
+}
+
+// stuck notes what a rehearsal that did not come to an end was waiting for.
+func (t *tally) stuck(st *stage) {
+	for v := range st.state.Tasks() {
+		if v.Wait.NeedsPerson() {
+			t.parts[st.partOf(v.ID, v.Spec).index].stuck++
+		}
+	}
 }
 
 // count adds up every act, and which tasks failed for good.
@@ -97,9 +108,9 @@ func (t *tally) count(st *stage, number int) {
 			p.attempts++
 			t.charge(a.part, number)
 		case a.who != nobody:
-			p.waited += sum(took)
 			t.people[a.who].answers++
 		}
+		p.waited += sum(a.waited)
 		if a.failed {
 			p.bad++
 		}
@@ -155,8 +166,10 @@ func (t *tally) trace(st *stage) {
 		}
 		p := &t.parts[a.part.index]
 		p.path += took
-		if a.who != nobody {
+		if a.held {
 			p.held += took
+		}
+		if a.who != nobody {
 			t.people[a.who].held += took
 		}
 		if !on[a.part.index] {

@@ -28,6 +28,11 @@ func DefaultTeam() Team {
 		Days: [7]bool{time.Monday: true, time.Tuesday: true, time.Wednesday: true, time.Thursday: true, time.Friday: true}, Approve: 1}}
 }
 
+func (t Team) has(role string) bool {
+	_, ok := t[role]
+	return ok
+}
+
 // find tells who stands for a name that a plan uses: a role, one of its people, or anyone under that name. known is false
 // when the team has never heard of it.
 func (t Team) find(name string) (r Role, known bool) {

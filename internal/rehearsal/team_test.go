@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/cairn-plan/cairn/internal/fault"
+	"github.com/cairn-plan/cairn/internal/gate"
 	"github.com/cairn-plan/cairn/internal/plan"
 	"github.com/cairn-plan/cairn/internal/rehearsal"
 )
@@ -137,5 +138,55 @@ func TestAPipelineIsOne(t *testing.T) {
 	}
 	if p.Tasks[0].Uses != "" {
 		t.Error("the plan was changed")
+	}
+}
+
+// More must agree than there are: no rehearsal comes to an end, and the report says where.
+func TestTooFewPeople(t *testing.T) {
+	p := read(t, strings.Replace(gated, "role: reviewer", "role: reviewer, quorum: 2", 1))
+	r := rehearse(t, p, rehearsal.Options{Team: team(t, "roles: {reviewer: {people: [ann]}}")})
+	if r.Unfinished != 1 || r.Finish != nil || !slices.Equal(r.Stuck, []string{"agree"}) {
+		t.Errorf("unfinished %v, stuck at %v", r.Unfinished, r.Stuck)
+	}
+	// Where the team names nobody, enough are made up.
+	if r := rehearse(t, p, rehearsal.Options{}); r.Completed != 1 || len(r.People) != 2 || len(r.Holds[0].Who) != 2 {
+		t.Errorf("completed %v by %+v", r.Completed, r.People)
+	}
+}
+
+func TestPoliciesHoldTasks(t *testing.T) {
+	p := read(t, gated)
+	lead := gate.Demand{Rule: "r", Roles: []string{"lead"}}
+	r := rehearse(t, p, rehearsal.Options{Held: map[string]rehearsal.Held{"ship": {Demands: []gate.Demand{lead}}}})
+	if r.Completed != 1 || len(r.Holds) != 2 || !slices.ContainsFunc(r.People, func(v rehearsal.Person) bool { return v.Who == "lead" }) {
+		t.Errorf("%+v, %+v", r.Holds, r.People)
+	}
+	r = rehearse(t, p, rehearsal.Options{Held: map[string]rehearsal.Held{"ship": {Denied: "a rule"}}})
+	if r.Failed != 1 || !slices.Equal(r.Failing, []string{"ship"}) {
+		t.Errorf("failed %v: %v", r.Failed, r.Failing)
+	}
+}
+
+// Ann does not work this week: after a day the lead may decide, and without a lead the gate is given up.
+func TestGatesEscalateAndExpire(t *testing.T) {
+	p := read(t, strings.Replace(gated, ", approve: {role: reviewer}", "", 1))
+	slow := team(t, "roles: {reviewer: {people: [ann], days: sat}, lead: {people: [bob], response: 1m}}")
+	ask := gate.Demand{Roles: []string{"reviewer"}, Within: 24 * time.Hour, Escalate: []string{"lead"}}
+	r := rehearse(t, p, rehearsal.Options{Team: slow, Held: map[string]rehearsal.Held{"agree": {Demands: []gate.Demand{ask}}}})
+	if r.Completed != 1 || r.Finish.P50.D() < 24*time.Hour || r.Finish.Worst.D() > 26*time.Hour || r.People[0].Who != "bob" || r.Holds[0].Waited.D() < 24*time.Hour {
+		t.Errorf("%+v by %+v, %+v", r.Finish, r.People, r.Holds)
+	}
+	ask.Escalate = nil
+	r = rehearse(t, p, rehearsal.Options{Team: slow, Held: map[string]rehearsal.Held{"agree": {Demands: []gate.Demand{ask}}}})
+	if r.Failed != 1 || !slices.Equal(r.Failing, []string{"agree"}) || r.Holds[0].Waited.D() != 24*time.Hour {
+		t.Errorf("failed %v, %+v", r.Failed, r.Holds)
+	}
+}
+
+// What does not hold is not let through: a gate whose checks fail is rejected by whoever is asked.
+func TestNobodyApprovesFailingChecks(t *testing.T) {
+	p := read(t, "plan: p\ntasks:\n  - {id: g, kind: gate, checks: ['1 > 2'], approve: {role: lead}}\n")
+	if r := rehearse(t, p, rehearsal.Options{}); r.Failed != 1 || len(r.Holds) != 1 {
+		t.Errorf("failed %v, %+v", r.Failed, r.Holds)
 	}
 }
