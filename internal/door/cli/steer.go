@@ -54,10 +54,11 @@ func runSteer(ctx context.Context, h *House, c order, out Out) error {
 			return noTask(st, c.Task)
 		}
 	}
-	if err := h.Engine.Do(ctx, name, c.actor, c.Command); err != nil {
-		return err
-	}
+	did := h.Engine.Do(ctx, name, c.actor, c.Command)
 	st, _, err := h.Engine.Load(ctx, name)
+	if did != nil && err == nil {
+		return unfit(st, c, did)
+	}
 	if err != nil {
 		return err
 	}
