@@ -14,12 +14,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cairn-plan/cairn/internal/budget"
 	"github.com/cairn-plan/cairn/internal/capability"
 	"github.com/cairn-plan/cairn/internal/journal"
 	"github.com/cairn-plan/cairn/internal/lifecycle"
 )
 
-const events = "../internal/lifecycle/event.go"
+const events = "../internal/lifecycle/*event.go"
 
 // derivedBodies names the struct that holds the body of each derived kind; what is written by hand has its members here.
 var derivedBodies = map[journal.Kind]struct {
@@ -30,6 +31,8 @@ var derivedBodies = map[journal.Kind]struct {
 	lifecycle.TaskRecovering: {name: "recoveringBody"}, lifecycle.TaskReopened: {name: "reopenedBody"}, lifecycle.TaskSettled: {name: "settledBody"},
 	lifecycle.TaskStarted: {members: []string{"execution", "group", "key"}}, lifecycle.GateOpened: {},
 	lifecycle.TaskUndoing: {members: []string{"execution"}}, lifecycle.RollbackEnded: {name: "rollbackBody"},
+	lifecycle.BudgetReserved: {members: fields(reflect.TypeFor[budget.Amount]())}, lifecycle.BudgetSettled: {members: fields(reflect.TypeFor[budget.Amount]())},
+	lifecycle.BudgetRefused: {name: "refusedBody"},
 }
 
 var named = regexp.MustCompile("`([^`]+)`")
@@ -101,7 +104,7 @@ func TestEveryKindIsOnThePage(t *testing.T) {
 		t.Errorf("%s: there is no kind %s", journalPage, k)
 	}
 	for part, typ := range map[string]reflect.Type{"installed": reflect.TypeFor[lifecycle.Installed](), "verdict": reflect.TypeFor[lifecycle.Verdict](),
-		"ref": reflect.TypeFor[capability.Ref](), "tree": reflect.TypeFor[lifecycle.Tree]()} {
+		"ref": reflect.TypeFor[capability.Ref](), "amount": reflect.TypeFor[budget.Amount](), "tree": reflect.TypeFor[lifecycle.Tree]()} {
 		want := fields(typ)
 		slices.Sort(want)
 		if cells := table(t, "Parts of bodies")[part]; len(cells) == 0 || !slices.Equal(members(cells[0]), want) {
@@ -160,12 +163,12 @@ func fields(typ reflect.Type) (out []string) {
 // declared reads the kinds, and the members of each struct, out of the source.
 func declared(t *testing.T) (kinds []journal.Kind, bodies map[string][]string) {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), events, nil, parser.SkipObjectResolution)
+	names, err := filepath.Glob(events)
 	if err != nil {
 		t.Fatal(err)
 	}
 	bodies = map[string][]string{}
-	ast.Inspect(file, func(n ast.Node) bool {
+	visit := func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.ValueSpec:
 			if typ, ok := n.Type.(*ast.SelectorExpr); ok && typ.Sel.Name == "Kind" {
@@ -184,7 +187,14 @@ func declared(t *testing.T) (kinds []journal.Kind, bodies map[string][]string) {
 			}
 		}
 		return true
-	})
+	}
+	for _, name := range names {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, visit)
+	}
 	if len(kinds) == 0 {
 		t.Fatalf("%s declares no kinds in the form this test reads", events)
 	}

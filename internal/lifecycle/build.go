@@ -61,7 +61,7 @@ func (s *State) add(parent int32, id string, spec *plan.Task) (int32, error) {
 	if class == "" {
 		class = s.classes[spec.Uses].Repeat
 	}
-	n.pure = class == capability.Pure
+	n.pure = class == capability.Pure && !s.metered(parent, spec)
 	s.nodes = append(s.nodes, n)
 	s.ids[id] = i
 	s.nodes[parent].children = append(s.nodes[parent].children, i)

@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/cairn-plan/cairn/internal/budget"
 	"github.com/cairn-plan/cairn/internal/capability"
 	"github.com/cairn-plan/cairn/internal/digest"
 	"github.com/cairn-plan/cairn/internal/fault"
@@ -68,7 +69,8 @@ var bodies = map[journal.Kind]func() any{
 	TaskSaved: func() any { return new(Saved) }, RollbackAsked: func() any { return new(Asked) }, TaskUndone: func() any { return new(Undone) },
 	TaskJudged: func() any { return new(Judged) }, TimerFired: func() any { return new(Fired) },
 	GateDecided: func() any { return new(Decided) }, GateDelegated: func() any { return new(Delegated) }, ArtifactPut: func() any { return new(Stored) },
-	ArtifactExpired: func() any { return new(Expired) },
+	ArtifactExpired: func() any { return new(Expired) }, BudgetDrawn: func() any { return new(Drawn) }, BudgetRead: func() any { return new(Read) },
+	BudgetRaised: func() any { return new(Raised) }, BudgetDenied: func() any { return new(Denied) },
 }
 
 // IsFact reports whether records of a kind come from outside; all others are derived.
@@ -167,6 +169,7 @@ type Submitted struct {
 type Installed struct {
 	Version string           `json:"version"`
 	Repeat  capability.Class `json:"repeat"`
+	Spends  budget.Amount    `json:"spends,omitzero"` // what a call is known to spend, beside itself
 }
 
 // Session is the body of plan.started and plan.resumed: who carries the plan out from here on.
@@ -257,6 +260,8 @@ type Ended struct {
 	Probed    bool                       `json:"probed,omitempty"`
 	Claimer   string                     `json:"claimer,omitempty"` // of a person's word
 	Tree      *Tree                      `json:"tree,omitempty"`
+	Spent     *budget.Amount             `json:"spent,omitempty"` // beside its own call and its time
+	Short     budget.Unit                `json:"short,omitempty"` // what a budget ran out of while it ran
 }
 
 // Tree is what a task did to the files of its workspace.
@@ -271,7 +276,7 @@ type Tree struct {
 // plain reports whether e says nothing but its outcome, as most ends of pure work do.
 func (e *Ended) plain() bool {
 	return e.Outputs == nil && e.Artifacts == nil && e.Exit == nil && e.Error == "" && e.Stderr == "" && e.Mode == "" && !e.Final &&
-		e.Criteria == nil && e.Inputs.IsZero() && e.Versions == nil && e.Dir == "" && e.Env == nil && !e.Probed && e.Tree == nil && e.Claimer == ""
+		e.Criteria == nil && e.Inputs.IsZero() && e.Versions == nil && e.Dir == "" && e.Env == nil && !e.Probed && e.Tree == nil && e.Claimer == "" && e.Spent == nil && e.Short == ""
 }
 
 // unjudged reports whether prose criteria still wait for somebody.

@@ -58,6 +58,7 @@ func (s *State) beginUndo(f Fact, b *Asked) error {
 
 // halt makes everything that is under way pending again, as if it had not begun.
 func (s *State) halt() {
+	s.forfeit()
 	for i := 1; i < len(s.nodes); i++ {
 		n := &s.nodes[i]
 		group := s.isGroup(n)

@@ -66,10 +66,10 @@ type lock struct {
 
 // pump starts ready tasks while there are workers for them.
 func (s *State) pump() {
-	for s.Phase == PlanRunning && s.Tended && int(s.running) < s.Workers && len(s.ready) > 0 {
-		i := s.pop()
-		if s.nodes[i].status != Ready || !s.takeLocks(i) {
-			continue
+	for s.Phase == PlanRunning && s.Tended && int(s.running) < s.Workers && len(s.ready)+len(s.aside) > 0 {
+		i, ok := s.next()
+		if !ok {
+			return
 		}
 		s.start(i)
 	}
@@ -117,6 +117,7 @@ func (s *State) start(i int32) {
 		s.emit(Derived{Kind: TaskStarted, Task: n.id, Attempt: int(n.attempt), Body: append(body, '"', '}')}, nil)
 	}
 	s.effect(Start, i)
+	s.reserve(i)
 }
 
 // release gives back the worker and the locks of an attempt that is over.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/cairn-plan/cairn/internal/budget"
 	"github.com/cairn-plan/cairn/internal/capability"
 	"github.com/cairn-plan/cairn/internal/digest"
 	"github.com/cairn-plan/cairn/internal/plan"
@@ -61,11 +62,12 @@ const (
 	ForUnknown  Wait = "unknown"  // whether a cut-off `once` took effect
 	ForTimer    Wait = "timer"
 	ForRecovery Wait = "recovery" // of its failure mode
+	ForBudget   Wait = "budget"   // to be raised
 )
 
 // NeedsPerson reports whether only a person can end the wait.
 func (w Wait) NeedsPerson() bool {
-	return w == ForPerson || w == ForJudge || w == ForDecision || w == ForUnknown
+	return w == ForPerson || w == ForJudge || w == ForDecision || w == ForUnknown || w == ForBudget
 }
 
 // maxExecutions bounds how often routes and recoveries may lead back to one task.
@@ -106,6 +108,7 @@ type node struct {
 	result     *Result
 	waiters    []int32 // tasks that recover by this one
 	items      digest.ID
+	purse      *purse // nil: nothing was spent
 }
 
 // Result is what a task left behind.
@@ -141,10 +144,13 @@ type State struct {
 	ends    int32
 	undo    *undo
 	expired map[digest.ID]bool
-	guarded map[*plan.Task]bool        // what a policy may hold
-	holds   map[string]*hold           // by task: what is held, or was
-	authors []string                   // of all revisions
-	answers map[string]json.RawMessage // of people who pushed back; they stand over the plan's inputs
+	aside   []int32 // ready tasks for which a budget may have room when others settle
+
+	askedDay bool                       // somebody was asked to raise the budget of the day
+	guarded  map[*plan.Task]bool        // what a policy may hold
+	holds    map[string]*hold           // by task: what is held, or was
+	authors  []string                   // of all revisions
+	answers  map[string]json.RawMessage // of people who pushed back; they stand over the plan's inputs
 
 	// Filled by one Take and handed out by it.
 	now     time.Time
@@ -174,8 +180,10 @@ type Effect struct {
 	Attempt   int
 	Pure      bool
 	Due       time.Time
-	For       string // of Arm: what the time is for
-	Hold      bool   // of Assess: somebody may have to agree
+	For       string        // of Arm: what the time is for
+	Hold      bool          // of Assess: somebody may have to agree
+	Want      budget.Amount // of Start: what it reserves
+	Room      time.Duration // of Start: how long budgets let it take; 0: no bound
 }
 
 // New is the state before the first fact.
@@ -204,6 +212,10 @@ func (s *State) effect(k EffectKind, i int32) {
 	n := &s.nodes[i]
 	s.effects = append(s.effects, Effect{Kind: k, Task: n.id, Spec: n.spec, Execution: int(n.execution),
 		Attempt: int(n.attempt), Pure: n.pure, Due: n.due})
+	if k == Start {
+		e := &s.effects[len(s.effects)-1]
+		e.Want, e.Room = s.want(i), s.room(i)
+	}
 }
 
 // Effects are what the last Take asks for. They are valid until the next one.

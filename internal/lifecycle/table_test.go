@@ -88,6 +88,7 @@ var facts = map[journal.Kind]any{
 	TaskSaved: &Saved{Backup: []byte("{}")}, RollbackAsked: &Asked{}, TaskUndone: &Undone{},
 	TaskInterrupted: &Interrupted{Then: Repeat}, TaskJudged: &Judged{Accepted: true}, TimerFired: &Fired{},
 	GateDecided: &Decided{Approved: true}, GateDelegated: &Delegated{To: "person:bob"}, ArtifactPut: &Stored{}, ArtifactExpired: &Expired{},
+	BudgetDrawn: &Drawn{}, BudgetRead: &Read{Short: "calls"}, BudgetRaised: &Raised{}, BudgetDenied: &Denied{},
 }
 
 // allowed lists, for every place, the facts that may follow; all others are refused.

@@ -77,6 +77,8 @@ func (s *State) apply(f Fact) error {
 			return s.refuse(f)
 		}
 		return s.artifact(f)
+	case BudgetDrawn, BudgetRead, BudgetRaised, BudgetDenied:
+		return s.spending(f)
 	case RollbackAsked, TaskUndone:
 		return s.rollback(f)
 	case PlanStarted, PlanResumed, PlanLeft, PlanPaused, PlanCancelled, PlanRetried:
@@ -130,6 +132,7 @@ func (s *State) session(b *Session) {
 
 // abandon ends everything that is not over.
 func (s *State) abandon() {
+	s.forfeit()
 	for i := 1; i < len(s.nodes); i++ {
 		n := &s.nodes[i]
 		if n.status == Running && !s.isGroup(n) {
@@ -177,6 +180,10 @@ func (s *State) task(i int32, f Fact) error {
 	case *Ended:
 		if here {
 			s.release(i)
+			s.pay(i, s.bill(i, b))
+			if s.ranShort(i, b) {
+				return nil
+			}
 			s.ended(i, b)
 			return nil
 		}
@@ -188,6 +195,7 @@ func (s *State) task(i int32, f Fact) error {
 	case *Interrupted:
 		if here {
 			s.release(i)
+			s.pay(i, s.lien(i))
 			s.interrupted(i, b)
 			return nil
 		}
@@ -232,7 +240,7 @@ func (s *State) where(n *node) string {
 	switch {
 	case n.status == Waiting:
 		return "waiting for " + map[Wait]string{ForPerson: "a person", ForJudge: "judgement", ForDecision: "a decision",
-			ForUnknown: "word of what happened", ForTimer: "its next attempt", ForRecovery: "its recovery"}[n.wait]
+			ForUnknown: "word of what happened", ForTimer: "its next attempt", ForRecovery: "its recovery", ForBudget: "more budget"}[n.wait]
 	case n.status == Running && s.isGroup(n):
 		return "running its subtasks"
 	case n.status == Running:
