@@ -39,6 +39,7 @@ var floors = []struct {
 		"lifecycle":   {"plan", "capability", "gate", "budget"},
 		"redact":      nil,
 		"gate":        nil,
+		"policy":      {"plan", "expr", "capability", "gate", "risk"},
 		"risk":        nil,
 		"layout":      nil,
 	}},

@@ -49,10 +49,33 @@ func (r *Run) assessed(ctx context.Context, w Work) (*lifecycle.Assessed, error)
 		}
 		a.Checks = append(a.Checks, v)
 	}
+	if a.Mode = r.mode(ctx, w, a.Checks); w.scope.matter != nil {
+		if err := r.hold(ctx, w, a); err != nil {
+			return nil, err
+		}
+	}
 	if t.Each != "" {
 		return a, r.listItems(ctx, w, a)
 	}
 	return a, nil
+}
+
+// mode recognises the failure mode of a gate whose checks do not hold.
+func (r *Run) mode(ctx context.Context, w Work, checks []lifecycle.Verdict) string {
+	k := slices.IndexFunc(checks, func(v lifecycle.Verdict) bool { return !v.OK && !v.Judge })
+	if k < 0 {
+		return ""
+	}
+	known := map[string]any{"error": checks[k].Says, "exit": 1, "stdout": "", "stderr": "", "outputs": map[string]any{}}
+	for _, m := range w.Spec.Failure {
+		if m.Detect == "" {
+			return m.Name
+		}
+		if ok, err := r.holds(ctx, w, m.Detect, known); err == nil && ok {
+			return m.Name
+		}
+	}
+	return ""
 }
 
 // listItems stores the list that each ranges over.

@@ -7,9 +7,9 @@ import (
 
 	"github.com/cairn-plan/cairn/internal/capability"
 	"github.com/cairn-plan/cairn/internal/fault"
+	"github.com/cairn-plan/cairn/internal/gate"
 	"github.com/cairn-plan/cairn/internal/journal"
 	"github.com/cairn-plan/cairn/internal/lifecycle"
-	"github.com/cairn-plan/cairn/internal/plan"
 )
 
 // Command is what a person can ask of a plan, whichever process holds it.
@@ -19,6 +19,12 @@ type Command struct {
 	Why       string                     `json:"why,omitempty"`
 	Outputs   map[string]json.RawMessage `json:"outputs,omitempty"`
 	Artifacts []capability.Ref           `json:"artifacts,omitempty"`
+
+	Seen     string            `json:"seen,omitempty"`     // hash, or the beginning of it, of what was looked at
+	Override bool              `json:"override,omitempty"` // approve in spite of checks that do not hold
+	Back     string            `json:"back,omitempty"`     // the task to go on from
+	Answers  map[string]string `json:"answers,omitempty"`  // to the form of a gate that is pushed back
+	To       string            `json:"to,omitempty"`       // who is handed the decision
 }
 
 // The commands.
@@ -31,6 +37,7 @@ const (
 	Fail        = "fail"
 	Approve     = "approve"
 	Reject      = "reject"
+	Delegate    = "delegate"
 	PutArtifact = "put"
 )
 
@@ -68,7 +75,10 @@ func (r *Run) obey(ctx context.Context, c Command, actor string) error {
 	if _, _, err := r.Step(f); err != nil {
 		return err
 	}
-	return r.engine.Journal.Append(ctx, r.TakePending())
+	if err := r.engine.Journal.Append(ctx, r.TakePending()); err != nil {
+		return err
+	}
+	return r.Outcome(f)
 }
 
 // post leaves a command in the mailbox and waits for its answer. The holder may be gone before it looks; then
@@ -142,6 +152,13 @@ func Answer(ctx context.Context, box journal.Mailbox, id int64, err error) error
 
 // FactFor makes the fact that a command comes to where the plan stands now.
 func (r *Run) FactFor(c Command, actor string) (lifecycle.Fact, error) {
+	actor, claimer := gate.Claimed(actor)
+	f, err := r.factFor(c, actor)
+	f.By(actor, claimer, r.engine.trusts())
+	return f, err
+}
+
+func (r *Run) factFor(c Command, actor string) (lifecycle.Fact, error) {
 	f := lifecycle.Fact{Task: c.Task, Actor: actor, Body: &lifecycle.Reason{Why: c.Why}}
 	switch c.Name {
 	case Pause:
@@ -161,6 +178,8 @@ func (r *Run) FactFor(c Command, actor string) (lifecycle.Fact, error) {
 		f.Kind, f.Body = lifecycle.ArtifactPut, &lifecycle.Stored{Ref: c.Artifacts[0], Partial: true}
 	case Approve, Reject:
 		return r.decision(f, c, actor)
+	case Delegate:
+		return r.delegation(f, c, actor)
 	case Complete, Fail:
 		return r.finish(f, c, actor)
 	default:
@@ -176,47 +195,6 @@ func (r *Run) task(id string) (lifecycle.Task, error) {
 			Remedy("see its tasks with: cairn show %s", r.State.Name)
 	}
 	return t, nil
-}
-
-// decision decides a gate. Who may is not asked for roles here: a gate that wants one is not ours to open.
-func (r *Run) decision(f lifecycle.Fact, c Command, actor string) (lifecycle.Fact, error) {
-	t, err := r.task(c.Task)
-	if err != nil {
-		return f, err
-	}
-	if t.Spec.Kind != plan.Gate {
-		return f, fault.New(fault.Invalid, "task %s is no gate", t.ID).
-			Remedy("for a task that waits for a person: cairn complete %s %s", r.State.Name, t.ID)
-	}
-	if c.Name == Approve {
-		if err := mayApprove(t.Spec.Approve, actor, r.State.Author); err != nil {
-			return f, err
-		}
-	}
-	f.Kind, f.Body = lifecycle.GateDecided, &lifecycle.Decided{Approved: c.Name == Approve, Why: c.Why}
-	return f, nil
-}
-
-func mayApprove(a *plan.Approval, actor, author string) error {
-	if a == nil {
-		return nil
-	}
-	if a.Not == "author" && actor == author {
-		return fault.New(fault.Denied, "%s wrote this plan, and its gate wants somebody else", actor).
-			Remedy("ask somebody else to approve it")
-	}
-	if a.Role != "" || a.Quorum > 1 {
-		return fault.New(fault.Denied, "the gate wants %s, and nobody is known to be that here", wanted(a)).
-			Remedy("take role and quorum out of the gate, or decide it where people have roles")
-	}
-	return nil
-}
-
-func wanted(a *plan.Approval) string {
-	if a.Role == "" {
-		return itoa(a.Quorum) + " approvers"
-	}
-	return "the role " + a.Role
 }
 
 // finish ends a task by a person's word.
@@ -277,7 +255,7 @@ func (r *Run) Yes(task, actor string) (lifecycle.Fact, bool) {
 	switch {
 	case t.Wait == lifecycle.ForJudge, t.Wait == lifecycle.ForPerson && len(t.Spec.Outputs) == 0:
 		c.Name = Complete
-	case t.Wait == lifecycle.ForDecision && t.Spec.Approve == nil:
+	case t.Wait == lifecycle.ForDecision && r.mayNod(t):
 		c.Name = Approve
 	default:
 		return lifecycle.Fact{}, false

@@ -20,9 +20,11 @@ import (
 	"github.com/cairn-plan/cairn/internal/capability"
 	"github.com/cairn-plan/cairn/internal/digest"
 	"github.com/cairn-plan/cairn/internal/fault"
+	"github.com/cairn-plan/cairn/internal/gate"
 	"github.com/cairn-plan/cairn/internal/journal"
 	"github.com/cairn-plan/cairn/internal/lifecycle"
 	"github.com/cairn-plan/cairn/internal/plan"
+	"github.com/cairn-plan/cairn/internal/policy"
 )
 
 // Capabilities is what the engine asks of a registry.
@@ -47,6 +49,9 @@ type Config struct {
 	End          func(capability.Process) bool // ends a process that a dead engine left; optional
 	Publish      func(name string, spec []byte) error
 	Secrets      Secrets // optional: without, a plan that names one fails
+	People       People  // optional: without, nobody has a role
+	// Policies are those of the project and the home, read anew each time; nil: there are none.
+	Policies func() ([]policy.Source, error)
 	// Workspace opens the workspace of a plan; nil: tasks run in the root and their changes are not kept.
 	Workspace func(ctx context.Context, plan, kind string) (Workspace, error)
 }
@@ -138,7 +143,12 @@ func (e *Engine) Submit(ctx context.Context, p *plan.Plan, source, actor string)
 	body := &lifecycle.Submitted{Spec: blob.ID, Size: blob.Size, Title: p.Title, Tasks: len(p.Tasks), Source: source, Law: lifecycle.Law,
 		Capabilities: e.installed(p.Tasks, map[string]lifecycle.Installed{})}
 	r := newRun(e, lifecycle.New(name), journal.Head{}, release)
-	f := lifecycle.Fact{Kind: lifecycle.PlanSubmitted, Actor: actor, Body: body, Time: e.Now()}
+	if body.Guarded, err = e.guarded(ctx, p); err != nil {
+		return "", err
+	}
+	f := lifecycle.Fact{Kind: lifecycle.PlanSubmitted, Body: body, Time: e.Now()}
+	person, claimer := gate.Claimed(actor)
+	f.By(person, claimer, e.trusts())
 	derived, err := r.State.Submit(f, p)
 	if err != nil {
 		return "", err

@@ -185,6 +185,10 @@ func (r *Run) Begin(ctx context.Context, workers int) ([]Work, error) {
 	}
 	cutOff := append([]lifecycle.Effect(nil), r.State.Unfinished()...)
 	out := r.work(append([]lifecycle.Effect(nil), r.State.Outstanding()...))
+	var err error
+	if s.Guarded, err = r.newlyGuarded(ctx); err != nil {
+		return nil, err
+	}
 	more, _, err := r.Step(lifecycle.Fact{Kind: lifecycle.PlanResumed, Body: s})
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"encoding/json"
 	"strings"
 
 	"github.com/cairn-plan/cairn/internal/digest"
@@ -17,6 +18,9 @@ type scope struct {
 	items digest.ID // its list
 	index int       // 0-based place in it
 
+	inputs json.RawMessage // the plan's, with what people answered since
+
+	matter  *matter        // what is to be approved, where something is
 	carried []plan.Carried // labels of what the work hands on
 }
 
@@ -38,7 +42,7 @@ type passed struct {
 
 // gather collects what an effect reads.
 func (r *Run) gather(ef lifecycle.Effect) scope {
-	sc := scope{carried: r.carried(ef)}
+	sc := scope{carried: r.carried(ef), matter: r.matterOf(ef), inputs: r.givenInputs()}
 	r.within(ef, &sc)
 	names, all := reads(ef)
 	if all {

@@ -21,7 +21,7 @@ func (r *Run) lookup(ctx context.Context, sc scope) expr.Lookup {
 	return func(ref expr.Ref) (any, error) {
 		switch ref.Root {
 		case expr.Inputs:
-			return expr.Walk(r.State.Plan.Inputs, ref.Path)
+			return expr.Walk(sc.inputs, ref.Path)
 		case expr.Item:
 			v, err := r.item(ctx, sc)
 			if err != nil {
@@ -174,7 +174,7 @@ func (r *Run) collect(ctx context.Context, s seen, m map[string]any) error {
 
 // vars are the variables that an expression finds before a task has run.
 func (r *Run) vars(ctx context.Context, w Work, needed []string) (map[string]any, error) {
-	vars := map[string]any{"attempt": w.Attempt, "inputs": rawOr(r.State.Plan.Inputs), "env": r.State.Plan.Env,
+	vars := map[string]any{"attempt": w.Attempt, "inputs": rawOr(w.scope.inputs), "env": r.State.Plan.Env,
 		"plan": map[string]any{"name": r.State.Name, "title": r.State.Plan.Title}}
 	for _, name := range needed {
 		var err error

@@ -26,7 +26,7 @@ const outputsOf = "outputs_of"
 
 // Variables are the names that an expression may use; Scope says which of them have a value where.
 var Variables = []string{"outputs", outputsOf, "inputs", "item", "index", "exit", "stdout", "stderr", "error",
-	"attempt", "env", "network", "disk", "memory", "plan"}
+	"attempt", "env", "network", "disk", "memory", "plan", "task", "now"}
 
 func typeOf(name string) *cel.Type {
 	switch name {
@@ -36,6 +36,8 @@ func typeOf(name string) *cel.Type {
 		return cel.IntType
 	case "stdout", "stderr", "error":
 		return cel.StringType
+	case "now":
+		return cel.TimestampType
 	case "env":
 		return cel.MapType(cel.StringType, cel.StringType)
 	}

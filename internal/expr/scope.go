@@ -30,7 +30,8 @@ type Scope struct {
 // Before is what is known when a task has not run yet; After knows how it went as well.
 var (
 	Before = []string{outputsOf, "inputs", "item", "index", "attempt", "env", "network", "disk", "memory", "plan"}
-	After  = Variables
+	After  = append([]string{"outputs", "exit", "stdout", "stderr", "error"}, Before...)
+	Policy = []string{"task", "now"} // what a rule of a policy knows
 )
 
 // Check reports what is wrong with an expression in its place, nil when nothing is.

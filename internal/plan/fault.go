@@ -67,6 +67,7 @@ const (
 	WarnFile       = "W_FILE"
 	WarnRef        = "W_REF"
 	WarnLabel      = "W_LABEL"
+	WarnKey        = "W_KEY"
 )
 
 // String is the fault on one line: file:line:column: code: what. What to do.

@@ -54,7 +54,18 @@ type Policy struct {
 	Allow              *Allow                     `json:"allow,omitempty"`
 	Labels             map[string]*LabelRule      `json:"labels,omitempty"` // label of data: what it may reach
 	RequireGateForProd bool                       `json:"requireGateForProd,omitempty"`
+	Rules              []Rule                     `json:"rules,omitempty"`
+	Gates              string                     `json:"gates,omitempty"` // none, in a project's or a home's policy: no built-in rule holds
 	Extra              map[string]json.RawMessage `json:"-"`
+}
+
+// Rule asks for consent, or forbids, where an expression holds for a task.
+type Rule struct {
+	Name  string                     `json:"name"`
+	When  string                     `json:"when,omitempty"` // CEL over task and now; absent: always
+	Gate  *Approval                  `json:"gate,omitempty"`
+	Deny  string                     `json:"deny,omitempty"` // why it is forbidden
+	Extra map[string]json.RawMessage `json:"-"`
 }
 
 // Allow lists what tasks may touch beyond the default.

@@ -35,6 +35,7 @@ func (c *checker) rules(s *scope, asked map[*scope][]query) {
 			c.moment(s.node(i, "deadline"), t.Deadline)
 		}
 		c.expressions(s, i)
+		c.consent(s, i)
 		r := reader{checker: c, scope: s, at: i, asked: asked}
 		r.task(t)
 		c.products(s, i)

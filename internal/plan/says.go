@@ -36,6 +36,13 @@ var says = map[string]string{
 	"Policy.allow":              "what tasks may touch beyond the default",
 	"Policy.labels":             "what data with a label may reach, by label",
 	"Policy.requireGateForProd": "whether every deployment needs a gate",
+	"Policy.rules":              "what holds a task until somebody agrees, or forbids it",
+	"Policy.gates":              "none, in cairn.yaml or the home: no built-in rule holds",
+
+	"Rule.name": "what people are told the rule is called",
+	"Rule.when": "a CEL expression over task (id, kind, uses, run, labels, owner, criticality, effects, hosts, paths, cost, writes, network, repeat) and now; absent: always",
+	"Rule.gate": "who must agree",
+	"Rule.deny": "why it is forbidden",
 
 	"Allow.read":     "paths that may be read",
 	"Allow.write":    "paths that may be written",
@@ -111,8 +118,10 @@ var says = map[string]string{
 	"Approval.quorum":   "how many must",
 	"Approval.not":      "who may not: author",
 	"Approval.within":   "how long to wait before escalating",
-	"Approval.escalate": "to whom then",
-	"Approval.evidence": "what the approver must be shown",
+	"Approval.escalate": "who may decide too then, one more each time",
+	"Approval.evidence": "what the approver must have: diff, task.output, or a name that is handed in with the decision",
+	"Approval.back":     "the task that pushing back leads to",
+	"Approval.form":     "what may be answered when it is pushed back: inputs and their types",
 
 	"Output.type":        "what it is: text (the default), json, number, bool, list, markdown, file",
 	"Output.retention":   "how long it is kept: task, plan (the default), forever, or a duration",

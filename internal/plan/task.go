@@ -120,8 +120,10 @@ type Approval struct {
 	Quorum   int                        `json:"quorum,omitempty"`
 	Not      string                     `json:"not,omitempty"` // author: whoever wrote the plan may not approve it
 	Within   Duration                   `json:"within,omitzero"`
-	Escalate string                     `json:"escalate,omitempty"`
-	Evidence []string                   `json:"evidence,omitempty"`
+	Escalate []string                   `json:"escalate,omitempty"` // who may decide too, one more each time that Within is up
+	Evidence []string                   `json:"evidence,omitempty"` // diff, task.output, or the name of what is handed in with the decision
+	Back     string                     `json:"back,omitempty"`     // where pushing back leads, unless the decision says
+	Form     map[string]string          `json:"form,omitempty"`     // what may be answered when it is pushed back: input and its type
 	Extra    map[string]json.RawMessage `json:"-"`
 }
 

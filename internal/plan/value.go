@@ -96,6 +96,11 @@ func (d *decoder) part(n source.Node, key string, into any) {
 		*v = d.subplan(n)
 	case *[]Hypothesis:
 		*v = list(d, n, key, d.hypothesis)
+	case *[]Rule:
+		*v = list(d, n, key, func(n source.Node, _ int) (r Rule) {
+			d.record(n, &r)
+			return r
+		})
 	case *[]PlanArtifact:
 		*v = list(d, n, key, func(n source.Node, _ int) (a PlanArtifact) {
 			d.short(n, &a.Name, &a)

@@ -73,6 +73,7 @@ type reply struct {
 	after   journal.Seq
 	to      chan error
 	command int64
+	says    error // what whoever posted the command is told once it is durable
 }
 
 // Drive implements engine.Driver. It returns nil when the plan is over or all that is left needs a person, and
@@ -211,7 +212,7 @@ func (v *drive) take(m message) {
 	v.held = append(v.held, work...)
 	v.answer(derived)
 	if m.reply != nil || m.command != 0 {
-		v.replies = append(v.replies, reply{v.run.Head().Seq, m.reply, m.command})
+		v.replies = append(v.replies, reply{v.run.Head().Seq, m.reply, m.command, v.run.Outcome(m.fact)})
 	}
 }
 
@@ -322,13 +323,14 @@ func (v *drive) send(m message) bool {
 }
 
 func (v *drive) arm(w engine.Work) {
-	if t := v.timers[w.Task]; t != nil {
+	key := w.Task + " " + w.For
+	if t := v.timers[key]; t != nil {
 		t.Stop()
 	}
 	fire := func() {
-		v.send(message{fact: lifecycle.Fact{Kind: lifecycle.TimerFired, Task: w.Task, Attempt: w.Attempt, Body: &lifecycle.Fired{}}})
+		v.send(message{fact: lifecycle.Fact{Kind: lifecycle.TimerFired, Task: w.Task, Attempt: w.Attempt, Body: &lifecycle.Fired{For: w.For}}})
 	}
-	v.timers[w.Task] = time.AfterFunc(time.Until(w.Due), fire)
+	v.timers[key] = time.AfterFunc(time.Until(w.Due), fire)
 }
 
 // commit hands the committer what has gathered, when it is free.
@@ -366,7 +368,7 @@ func (v *drive) written(_ context.Context, err error) error {
 		case r.to != nil:
 			r.to <- nil
 		default:
-			v.resolve(r.command, nil)
+			v.resolve(r.command, r.says)
 		}
 	}
 	v.replies = keep

@@ -1,0 +1,132 @@
+package policy
+
+import (
+	"context"
+	"strings"
+
+	"github.com/cairn-plan/cairn/internal/capability"
+	"github.com/cairn-plan/cairn/internal/plan"
+)
+
+// Foreseen is what a rule will ask of a task, as far as the plan's text tells.
+type Foreseen struct {
+	Task string
+	Ruling
+}
+
+// Lookup finds the contract of a capability.
+type Lookup func(id string) (capability.Contract, bool)
+
+// Foresee says which tasks of a plan will be held, or refused, and by which rule.
+func (s *Set) Foresee(ctx context.Context, p *plan.Plan, lookup Lookup) ([]Foreseen, error) {
+	var out []Foreseen
+	err := s.walk(p, lookup, func(c Case) error {
+		r, err := s.Judge(ctx, c)
+		if err == nil && (len(r.Demands) > 0 || r.Denied != "") && !(c.Task.Kind == plan.Gate && c.Task.Uses == "") {
+			out = append(out, Foreseen{c.ID, r})
+		}
+		return err
+	})
+	return out, err
+}
+
+// Guarded lists the tasks that a rule may hold: those that it does by what is written, and those whose command is not
+// known before they begin.
+func (s *Set) Guarded(ctx context.Context, p *plan.Plan, lookup Lookup) ([]string, error) {
+	var out []string
+	err := s.walk(p, lookup, func(c Case) error {
+		if c.Task.IsGroup() && c.Task.Each == "" || c.Task.Uses == "" {
+			return nil
+		}
+		r, err := s.Judge(ctx, c)
+		if err != nil || len(r.Demands) > 0 || r.Denied != "" || s.open(c) {
+			out = append(out, c.ID)
+		}
+		return nil // what cannot be judged yet will be when everything is known
+	})
+	return out, err
+}
+
+// open reports whether what a task does is not known before it begins, and could be held then.
+func (s *Set) open(c Case) bool {
+	if s.plain && len(s.rules) == 0 {
+		return false
+	}
+	return c.Contract.Repeat != capability.Pure && (refers(c.Run) || refers(string(c.With)) && len(s.rules) > 0)
+}
+
+// refers reports whether a text has a reference in it whose value could be a command.
+func refers(text string) bool { return strings.Contains(text, "${") }
+
+// walk visits every task with what is known of it from the text.
+func (s *Set) walk(p *plan.Plan, lookup Lookup, visit func(Case) error) error {
+	var scope func(prefix string, tasks []plan.Task, gated bool) error
+	scope = func(prefix string, tasks []plan.Task, gated bool) error {
+		after := afterGates(tasks)
+		for i := range tasks {
+			t := &tasks[i]
+			c := Case{Task: t, ID: prefix + t.ID, Run: t.Run, With: t.With, Gated: gated || after[t.ID]}
+			c.Contract, _ = lookup(t.Uses)
+			if err := visit(c); err != nil {
+				return err
+			}
+			if t.Subplan != nil {
+				if err := scope(c.ID+"/", t.Subplan.Tasks, c.Gated || t.Approve != nil); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	return scope("", p.Tasks, false)
+}
+
+// Gated reports whether a gate that wants people stands before a task of the plan, given by its authored path.
+func Gated(p *plan.Plan, path string) bool {
+	tasks, gated := p.Tasks, false
+	for {
+		id, rest, deeper := strings.Cut(path, "/")
+		gated = gated || afterGates(tasks)[id]
+		if !deeper || gated {
+			return gated
+		}
+		path = rest
+		inner := []plan.Task(nil)
+		for i := range tasks {
+			if tasks[i].ID == id && tasks[i].Subplan != nil {
+				gated, inner = gated || tasks[i].Approve != nil, tasks[i].Subplan.Tasks
+			}
+		}
+		tasks = inner
+	}
+}
+
+// afterGates finds the tasks of a scope that follow from a gate which wants people.
+func afterGates(tasks []plan.Task) map[string]bool {
+	after := map[string]bool{}
+	next := map[string][]string{}
+	var work []string
+	for i := range tasks {
+		t := &tasks[i]
+		for _, id := range t.Needs {
+			next[id] = append(next[id], t.ID)
+		}
+		if t.Next != nil {
+			next[t.ID] = append(next[t.ID], t.Next.Success...)
+		}
+		if t.Kind == plan.Gate && (t.Approve != nil || t.Uses == "" && len(t.Checks) == 0) {
+			work = append(work, t.ID)
+		}
+	}
+	for len(work) > 0 {
+		id := work[len(work)-1]
+		work = work[:len(work)-1]
+		for _, to := range next[id] {
+			if !after[to] {
+				after[to] = true
+				work = append(work, to)
+			}
+		}
+	}
+	return after
+}
