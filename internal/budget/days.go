@@ -20,6 +20,6 @@ type Days interface {
 	Settle(ctx context.Context, key string, spent Amount) error
 	// Raise adds to what may be spent on a day.
 	Raise(ctx context.Context, day string, by Amount) error
-	// Read tells how a day stands.
-	Read(ctx context.Context, day string) (Reading, error)
+	// Day tells how a day stands.
+	Day(ctx context.Context, day string) (Reading, error)
 }

@@ -3,6 +3,8 @@ package sqlite
 import (
 	"testing"
 
+	"github.com/cairn-plan/cairn/internal/budget"
+	"github.com/cairn-plan/cairn/internal/budget/budgettest"
 	"github.com/cairn-plan/cairn/internal/journal/journaltest"
 )
 
@@ -14,4 +16,11 @@ func stores(t *testing.T, dir string) journaltest.Stores {
 	s := open(t, dir)
 	return journaltest.Stores{Store: s, Holder: s, Mailbox: s,
 		Again: func(t *testing.T) journaltest.Stores { return stores(t, dir) }}
+}
+
+func TestDays(t *testing.T) {
+	budgettest.Run(t, func(t *testing.T) budgettest.Open {
+		dir := t.TempDir()
+		return func(t *testing.T) budget.Days { return open(t, dir) }
+	})
 }
