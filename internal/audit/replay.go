@@ -8,6 +8,7 @@ import (
 	"github.com/cairn-plan/cairn/internal/fault"
 	"github.com/cairn-plan/cairn/internal/journal"
 	"github.com/cairn-plan/cairn/internal/lifecycle"
+	"github.com/cairn-plan/cairn/internal/plan"
 )
 
 // Replayed is what a replay came to.
@@ -95,7 +96,7 @@ func replayFact(ctx context.Context, h Home, st *lifecycle.State, e journal.Entr
 		derived, err := st.Submit(f, p)
 		return r, derived, err
 	}
-	derived, err := st.Take(f)
+	derived, err := st.TakeRead(f, func(b *lifecycle.Submitted) (*plan.Plan, error) { return readSpec(ctx, h.Artifacts, b) })
 	if err != nil {
 		return r, nil, fault.Wrap(fault.Tampered, err, "replay stops at record %s#%d", r.Plan, r.Seq)
 	}

@@ -180,6 +180,8 @@ func Named(r journal.Record) (ids []digest.ID) {
 	switch b := f.Body.(type) {
 	case *lifecycle.Submitted:
 		ids = append(ids, b.Spec)
+	case *lifecycle.Revised:
+		ids = append(ids, b.Spec)
 	case *lifecycle.Assessed:
 		if !b.Items.IsZero() {
 			ids = append(ids, b.Items)

@@ -78,6 +78,8 @@ func (e *Engine) retained(ctx context.Context, name string, kept map[digest.ID]b
 			switch b := f.Body.(type) {
 			case *lifecycle.Submitted:
 				kept[b.Spec] = true
+			case *lifecycle.Revised:
+				kept[b.Spec] = true
 			case *lifecycle.Assessed:
 				kept[b.Items] = true
 			case *lifecycle.Ended:

@@ -62,6 +62,9 @@ func (s *State) add(parent int32, id string, spec *plan.Task) (int32, error) {
 		class = s.classes[spec.Uses].Repeat
 	}
 	n.pure = class == capability.Pure && !s.metered(parent, spec)
+	if p, was := s.past[id]; was {
+		n.execution, n.attempt, n.granted = p.execution+1, p.attempt, p.execution
+	}
 	s.nodes = append(s.nodes, n)
 	s.ids[id] = i
 	s.nodes[parent].children = append(s.nodes[parent].children, i)

@@ -27,6 +27,7 @@ import (
 // The kinds of record. Names and meanings are forever; see docs/journal-format.md.
 const (
 	PlanSubmitted   journal.Kind = "plan.submitted"   // fact: a revision was handed in
+	PlanRevised     journal.Kind = "plan.revised"     // fact: the run goes on under another revision
 	PlanStarted     journal.Kind = "plan.started"     // fact: an engine began to carry it out
 	PlanResumed     journal.Kind = "plan.resumed"     // fact: an engine took it up again, or a person ended a pause
 	PlanLeft        journal.Kind = "plan.left"        // fact: no engine carries it out for now
@@ -61,6 +62,7 @@ const (
 
 // bodies makes an empty body for each fact; a kind without one here is derived.
 var bodies = map[journal.Kind]func() any{
+	PlanRevised:   func() any { return new(Revised) },
 	PlanSubmitted: func() any { return new(Submitted) }, PlanStarted: func() any { return new(Session) },
 	PlanResumed: func() any { return new(Session) }, PlanLeft: func() any { return new(Reason) }, PlanPaused: func() any { return new(Reason) },
 	PlanCancelled: func() any { return new(Reason) }, PlanRetried: func() any { return new(Reason) },
@@ -102,6 +104,8 @@ func (f *Fact) By(actor, claimer string, trusted bool) {
 	}
 	switch b := f.Body.(type) {
 	case *Submitted:
+		b.Claimer, b.Trusted = claimer, trusted
+	case *Revised:
 		b.Claimer, b.Trusted = claimer, trusted
 	case *Decided:
 		b.Claimer, b.Trusted = claimer, trusted
@@ -376,6 +380,7 @@ type (
 	reopenedBody struct {
 		By        string `json:"by"`
 		Execution int    `json:"execution"`
+		Why       string `json:"why,omitempty"`
 	}
 	openedBody struct {
 		Demands []gate.Demand `json:"demands,omitempty"`

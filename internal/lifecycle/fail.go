@@ -77,7 +77,7 @@ func (s *State) activate(r int32, by string) bool {
 	n := &s.nodes[r]
 	switch {
 	case n.status.Terminal():
-		if int(n.execution) >= maxExecutions || n.status == Abandoned {
+		if int(n.execution-n.granted) >= maxExecutions || n.status == Abandoned {
 			return false
 		}
 		s.reopen(r, -1, by)
@@ -142,7 +142,7 @@ func (s *State) route(i int32, b *Ended) bool {
 			continue
 		}
 		if s.downstream(to)[i] {
-			if int(s.nodes[to].execution) >= maxExecutions {
+			if int(s.nodes[to].execution-s.nodes[to].granted) >= maxExecutions {
 				continue
 			}
 			s.reopen(to, i, s.nodes[i].id)
@@ -164,7 +164,7 @@ func (s *State) route(i int32, b *Ended) bool {
 // reopen gives a task that is over, and what followed from it, another execution; failing is the task that is about to
 // fail and runs again too, if there is one.
 func (s *State) reopen(i, failing int32, by string) {
-	s.emit(Derived{Kind: TaskReopened, Task: s.nodes[i].id}, reopenedBody{by, int(s.nodes[i].execution) + 1})
+	s.emit(Derived{Kind: TaskReopened, Task: s.nodes[i].id}, reopenedBody{By: by, Execution: int(s.nodes[i].execution) + 1})
 	again := s.downstream(i)
 	again[i] = true
 	// In order of index, so that the order of what follows does not hang on a map. Dormant tasks stay as they are:

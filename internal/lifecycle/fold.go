@@ -97,8 +97,11 @@ func (f *Fold) Take(r journal.Record) error {
 		if err != nil {
 			return err
 		}
-	} else if f.derived, err = f.State.Take(fact); err != nil {
+	} else if f.derived, err = f.State.TakeRead(fact, f.Spec); err != nil {
 		return fault.Wrap(fault.Tampered, err, "record %s#%d cannot stand where it does", r.Plan, r.Seq)
+	}
+	if r.Rev != f.State.Rev {
+		return f.diverged(r, "it has to be of revision %d", f.State.Rev)
 	}
 	f.Cause = r
 	return nil

@@ -258,7 +258,7 @@ func (s *State) sound(i int32, h *hold, b *Decided) error {
 	case !ok || to == i || !s.downstream(to)[i]:
 		return fault.New(fault.Invalid, "gate %s cannot be pushed back to %s, which it does not follow from", n.id, b.Back).
 			Remedy("name a task that the gate needs, directly or through others")
-	case int(s.nodes[to].execution) >= maxExecutions:
+	case int(s.nodes[to].execution-s.nodes[to].granted) >= maxExecutions:
 		return fault.New(fault.Denied, "%s has run %d times already; it is not sent back again", b.Back, maxExecutions).
 			Remedy("reject the gate, or change the plan: cairn replan %s", s.Name)
 	}

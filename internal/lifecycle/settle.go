@@ -105,6 +105,8 @@ func (s *State) begun(i int32) {
 		s.settle(i, Completed, "reached")
 	case n.spec.Uses == "":
 		s.ask(i, ForPerson, "")
+	case n.twice:
+		s.ask(i, ForPerson, askTwice)
 	default:
 		s.makeReady(i)
 	}
@@ -180,7 +182,14 @@ func (s *State) expand(i int32, count int) {
 			return
 		}
 	}
+	s.instances(i, count)
+	s.begun(i)
+}
+
+// instances adds the items of an each.
+func (s *State) instances(i int32, count int) {
 	s.nodes[i].expanded = true
+	name := s.nodes[i].id + "-"
 	for k := 1; k <= count; k++ {
 		c, err := s.add(i, name+itoa(k), s.nodes[i].spec)
 		if err == nil && s.nodes[c].spec.IsGroup() {
@@ -191,7 +200,6 @@ func (s *State) expand(i int32, count int) {
 		}
 		s.nodes[c].item, s.nodes[c].weight = int32(k), s.nodes[i].weight
 	}
-	s.begun(i)
 }
 
 // ended takes the outcome of an active task that holds no worker any more.

@@ -16,6 +16,8 @@ import (
 // record, so that a run can be fed to a second state and compared.
 type sim struct {
 	t       *testing.T
+	first   *plan.Plan // as it was submitted
+	law     int
 	s       *State
 	now     time.Time
 	todo    []Effect
@@ -23,6 +25,9 @@ type sim struct {
 	log     []string // kind task, in order
 	started []string // attempts in the order in which they were handed out
 	bodies  []string
+
+	kept       []string // by the last revision
+	mark, told int      // how much of started and bodies was there then
 
 	outcome func(task string, attempt int) *Ended
 	undo    func(task string) *Undone
@@ -39,12 +44,18 @@ var installed = map[string]Installed{"shell": {Version: "1", Repeat: capability.
 
 func newSim(t *testing.T, p *plan.Plan) *sim {
 	t.Helper()
-	m := &sim{t: t, s: New("p"), now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+	return newSimUnder(t, p, 0)
+}
+
+// newSimUnder is a run under an edition of the law.
+func newSimUnder(t *testing.T, p *plan.Plan, law int) *sim {
+	t.Helper()
+	m := &sim{t: t, law: law, first: p, s: New("p"), now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 		outcome: func(string, int) *Ended { return ok() },
 		undo:    func(string) *Undone { return &Undone{} },
 		assess:  func(string) *Assessed { return &Assessed{Run: true} },
 		order:   func(int) int { return 0 }}
-	f := Fact{Kind: PlanSubmitted, Actor: "person:ann", Time: m.now, Body: &Submitted{Capabilities: installed}}
+	f := Fact{Kind: PlanSubmitted, Actor: "person:ann", Time: m.now, Body: &Submitted{Capabilities: installed, Law: law}}
 	if _, err := m.s.Submit(f, p); err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +166,7 @@ func (m *sim) phase(p PlanState) *sim {
 // replays feeds the facts to a fresh state and compares every derived record.
 func (m *sim) replays(p *plan.Plan) {
 	m.t.Helper()
-	again := newSim(m.t, p)
+	again := newSimUnder(m.t, p, m.law)
 	for _, f := range m.facts[1:] {
 		derived, err := again.s.Take(f)
 		if err != nil {

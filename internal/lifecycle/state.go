@@ -100,9 +100,12 @@ type node struct {
 	expanded   bool // each was expanded
 	routed     bool // its failure was routed: handled
 	pure       bool
-	rejected   bool // somebody said no: trying again does not ask again
-	tested     bool // a gate whose own work is done
-	gone       bool // an instance of an expansion that was taken back
+	rejected   bool  // somebody said no: trying again does not ask again
+	tested     bool  // a gate whose own work is done
+	twice      bool  // it must not run twice and is about to: a person is asked first
+	stale      bool  // an assessment of what it was before a revision is still to come
+	granted    int32 // executions that revisions gave it, which do not count against routes
+	gone       bool  // an instance of an expansion that was taken back
 	due        time.Time
 	lastFail   *Ended
 	result     *Result
@@ -116,6 +119,7 @@ type Result struct {
 	Outputs   map[string]json.RawMessage
 	Artifacts []capability.Ref
 	Exit      *int
+	Inputs    digest.ID // of the resolved inputs
 	Hash      digest.ID // over names, values and content hashes; zero when there is nothing
 }
 
@@ -129,7 +133,9 @@ type State struct {
 	Epoch   int
 	Workers int
 	Rev     int
-	Tended  bool // an engine carries it out: what becomes ready starts
+	// Revisions are all there were, the first included.
+	Revisions []Revision
+	Tended    bool // an engine carries it out: what becomes ready starts
 
 	law     int // edition
 	nodes   []node
@@ -151,6 +157,8 @@ type State struct {
 	holds    map[string]*hold           // by task: what is held, or was
 	authors  []string                   // of all revisions
 	answers  map[string]json.RawMessage // of people who pushed back; they stand over the plan's inputs
+	past     map[string]past            // tasks that a revision dropped
+	memos    map[digest.ID]*Result
 
 	// Filled by one Take and handed out by it.
 	now     time.Time

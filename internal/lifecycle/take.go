@@ -24,7 +24,7 @@ func (s *State) Submit(f Fact, p *plan.Plan) ([]Derived, error) {
 		return nil, err
 	}
 	s.guard(b.Guarded)
-	s.Phase = PlanPending
+	s.Phase, s.Revisions = PlanPending, []Revision{{Rev: s.Rev, Spec: b.Spec, Author: f.Actor, How: ByFile}}
 	return s.out, nil
 }
 
@@ -81,6 +81,8 @@ func (s *State) apply(f Fact) error {
 		return s.spending(f)
 	case RollbackAsked, TaskUndone:
 		return s.rollback(f)
+	case PlanRevised:
+		return s.revise(f, f.Body.(*Revised))
 	case PlanStarted, PlanResumed, PlanLeft, PlanPaused, PlanCancelled, PlanRetried:
 		return s.steer(f)
 	}
@@ -166,6 +168,10 @@ func (s *State) task(i int32, f Fact) error {
 	here := n.status == Running && !s.isGroup(n) && int(n.attempt) == f.Attempt
 	switch b := f.Body.(type) {
 	case *Assessed:
+		if n.stale {
+			s.assessedBefore(i)
+			return nil
+		}
 		if n.assessing {
 			s.assessed(i, b)
 			return nil
@@ -199,7 +205,8 @@ func (s *State) task(i int32, f Fact) error {
 			s.interrupted(i, b)
 			return nil
 		}
-		if n.wait == ForUnknown && b.Then == Repeat { // somebody found out that it did not happen
+		if (n.wait == ForUnknown || n.twice && n.wait == ForPerson) && b.Then == Repeat { // somebody found out that it did not happen, or lets it happen again
+			n.twice = false
 			s.stopWaiting(i)
 			s.makeReady(i)
 			return nil
@@ -283,7 +290,7 @@ func resultOf(e *Ended) *Result {
 	if len(e.Outputs) == 0 && len(e.Artifacts) == 0 && e.Exit == nil {
 		return nil
 	}
-	r := &Result{Outputs: e.Outputs, Artifacts: e.Artifacts, Exit: e.Exit}
+	r := &Result{Outputs: e.Outputs, Artifacts: e.Artifacts, Exit: e.Exit, Inputs: e.Inputs}
 	if len(e.Outputs) == 0 && len(e.Artifacts) == 0 {
 		return r
 	}

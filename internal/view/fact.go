@@ -17,6 +17,8 @@ func factPhrase(r journal.Record, body any) string {
 			s += ", from " + plain(b.Source)
 		}
 		return s
+	case *lifecycle.Revised:
+		return because("revised the plan: revision "+strconv.Itoa(b.Base+1)+", "+plural(b.Tasks, "task")+revisedHow(b), b.Why)
 	case *lifecycle.Session:
 		return sessionPhrase(r, b)
 	case *lifecycle.Reason:
@@ -56,6 +58,23 @@ func factPhrase(r journal.Record, body any) string {
 		return s
 	case *lifecycle.Expired:
 		return because("dropped the content "+b.Hash.Short(), b.Why)
+	}
+	return ""
+}
+
+// revisedHow tells where a revision came from.
+func revisedHow(b *lifecycle.Revised) string {
+	switch {
+	case b.How == lifecycle.ByHand:
+		return ", written by hand"
+	case b.How == lifecycle.ByRule:
+		return ", proposed by the engine"
+	case b.How == lifecycle.ByMerge && b.Source != "":
+		return ", merged from " + plain(b.Source)
+	case b.How == lifecycle.ByMerge:
+		return ", merged"
+	case b.Source != "":
+		return ", from " + plain(b.Source)
 	}
 	return ""
 }

@@ -67,7 +67,7 @@ func phrase(r journal.Record) string {
 	case lifecycle.TaskRecovering:
 		return because(plain(d.By)+" runs first, the remedy for "+plain(d.Mode), d.Why)
 	case lifecycle.TaskReopened:
-		return plain(d.By) + " led back here: execution " + strconv.Itoa(d.Execution)
+		return reopenedPhrase(d) + ": execution " + strconv.Itoa(d.Execution)
 	case lifecycle.TaskSettled:
 		return settledPhrase(d)
 	case lifecycle.TaskUndoing:
@@ -108,4 +108,12 @@ func plains(words []string) []string {
 		out[i] = plain(w)
 	}
 	return out
+}
+
+// reopenedPhrase tells what has a task run again: a route, or a revision, which says why.
+func reopenedPhrase(d derived) string {
+	if d.Why == "" {
+		return plain(d.By) + " led back here"
+	}
+	return plain(d.By) + " has it run again, since " + plain(d.Why)
 }

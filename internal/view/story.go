@@ -114,7 +114,7 @@ func sentence(name, text string) string {
 // hear takes the next record.
 func (t *teller) hear(r journal.Record) {
 	switch {
-	case r.Kind == lifecycle.PlanSubmitted:
+	case r.Kind == lifecycle.PlanSubmitted, r.Kind == lifecycle.PlanRevised:
 		t.told(r)
 	case r.Kind == lifecycle.PlanStarted, r.Kind == lifecycle.TaskStarted && r.Task == t.task.Parent && r.Task != "":
 		t.began = r
@@ -159,7 +159,7 @@ func (t *teller) other(r journal.Record) {
 			}
 		}
 	case lifecycle.TaskReopened:
-		if t.upstream[r.Task] && t.begun {
+		if t.upstream[r.Task] && t.begun && d.Why == "" { // a revision tells each task by itself
 			t.begun = false
 			t.name(r, plain(d.By), "led back to "+plain(r.Task)+", so what follows from it ran again")
 		}
@@ -189,6 +189,10 @@ func (t *teller) own(r journal.Record) {
 	d, _ := derivedOf(r)
 	switch r.Kind {
 	case lifecycle.TaskReopened:
+		if d.Why != "" {
+			t.say(r, reopenedPhrase(d)+": execution "+strconv.Itoa(d.Execution))
+			break
+		}
 		t.name(r, plain(d.By), "led back here, so it ran again: execution "+strconv.Itoa(d.Execution))
 	case lifecycle.TaskWaiting:
 		t.say(r, t.waited(d))

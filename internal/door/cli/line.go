@@ -58,6 +58,8 @@ func eventOf(r journal.Record) (event, bool) {
 		word := map[journal.Kind]string{lifecycle.PlanPaused: "plan paused", lifecycle.PlanCancelled: "plan cancelled",
 			lifecycle.PlanRetried: "plan retried"}[r.Kind]
 		return event{word, b.Why}, word != ""
+	case *lifecycle.Revised:
+		return event{fmt.Sprintf("revision %d", b.Base+1), by(r) + b.Why}, true
 	case *lifecycle.Asked:
 		return event{"rollback", by(r) + b.Why}, true
 	case *lifecycle.Undone:
@@ -133,6 +135,9 @@ func derivedEvent(r journal.Record) (event, bool) {
 	case lifecycle.TaskRecovering:
 		return event{"recovers", "by " + b.By}, true
 	case lifecycle.TaskReopened:
+		if b.Why != "" {
+			return event{"again", b.Why}, true
+		}
 		return event{"again", "led back by " + b.By}, true
 	case lifecycle.TaskUndoing:
 		return event{"undoing", ""}, true
