@@ -82,7 +82,7 @@ func (h *House) furnish(o Options) error {
 		return err
 	}
 	h.sealer = sync.OnceValues(func() (*audit.Sealer, error) {
-		key, err := audit.LoadKey(audit.KeyPath(h.Home))
+		key, err := loadKey(h.Home)
 		if err != nil {
 			return nil, err
 		}
@@ -136,7 +136,7 @@ func (h *House) Close() error {
 // Audit is the home as verification reads it: below the engine, past every wrapper. It needs no key.
 func (h *House) Audit() (audit.Home, error) {
 	v, err := audit.LoadVerifier(audit.KeyPath(h.Home))
-	return audit.Home{Journal: h.Store, Artifacts: h.Artifacts, Ledger: h.Store, Verifier: v, HeadCopy: audit.HeadPath(h.Home)}, err
+	return audit.Home{Journal: h.Store, Artifacts: h.Artifacts, Ledger: h.Store, Verifier: v, HeadCopy: audit.HeadPath(h.Home), Sealer: h.sealer}, err
 }
 
 // Seal covers all that is in the journal by a signed head. It fails where the key is missing, or where the database was

@@ -55,21 +55,6 @@ func (k *Key) Sign(c Checkpoint) (Head, error) {
 	return Head{Size: c.Size, Note: msg}, nil
 }
 
-// Check reads a head back if its signature is that of the key.
-func (v *Verifier) Check(h Head) (Checkpoint, error) {
-	n, err := note.Open(h.Note, note.VerifierList(v.verifier))
-	if err != nil {
-		return Checkpoint{}, fault.Wrap(fault.Tampered, err, "the head of size %d was not signed by the key %s", h.Size, v.path).
-			Remedy("put back the key that belongs to this home; if it is the right one, the head was altered")
-	}
-	c, ok := parseCheckpoint(n.Text)
-	if !ok || c.Size != h.Size || !oneSpelling(h.Note, n) {
-		return Checkpoint{}, fault.New(fault.Tampered, "the signed head of size %d does not say what a head says", h.Size).
-			Remedy("put back a sound copy of the home")
-	}
-	return c, nil
-}
-
 // oneSpelling reports whether msg is n as Sign writes it. The note form itself leaves room: other
 // signatures beside ours, and spare bits in base64.
 func oneSpelling(msg []byte, n *note.Note) bool {

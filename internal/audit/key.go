@@ -3,11 +3,15 @@ package audit
 import (
 	"crypto/ed25519"
 	"crypto/rand"
+	"crypto/x509"
 	"encoding/base64"
+	"encoding/pem"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"golang.org/x/mod/sumdb/note"
@@ -18,93 +22,135 @@ import (
 // keyName is the signer's name in every note.
 const keyName = "cairn-journal"
 
-// Key signs heads. It is kept outside the database, so that whoever can change only the database
+// Key signs heads and receipts. It is kept outside the database, so that whoever can change only the database
 // cannot sign.
 type Key struct {
 	*Verifier
 	signer note.Signer
+	secret string // path of the secret half
 }
 
-// Verifier checks what a Key signed. It holds no secret.
-type Verifier struct {
-	path     string // of the key
-	verifier note.Verifier
-	text     string
-}
-
-// KeyPath is where a home keeps its key. The verifier lies beside it, with .pub added to the name.
+// KeyPath is where a home keeps its key. The verifier lies beside it, with .pub added to the name, and the
+// handovers from earlier keys, with .chain.
 func KeyPath(home string) string { return filepath.Join(home, "keys", "journal.key") }
 
-func verifierPath(keyPath string) string { return keyPath + ".pub" }
-
-// String is the verifier in note form, which may be given to anyone.
-func (v *Verifier) String() string { return v.text }
+// Secret is where the secret half lies.
+func (k *Key) Secret() string { return k.secret }
 
 // LoadKey reads the key at path, and makes one, for its owner's eyes only, when there is neither a
 // key nor a verifier. Of two processes that make one at once, one wins and both use it.
 func LoadKey(path string) (*Key, error) {
-	secret, err := os.ReadFile(path)
+	secret, err := readSecret(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		secret, err = makeKey(path)
 	}
 	if err != nil {
 		return nil, keyFault(err, path)
 	}
-	k, err := parseKey(path, strings.TrimSpace(string(secret)))
-	if err != nil {
-		return nil, err
-	}
-	if err := k.matchVerifier(); err != nil {
-		return nil, err
-	}
-	return k, nil
+	return openKey(path, path, secret)
 }
 
-// LoadVerifier reads the verifier of the key at path and makes nothing.
-func LoadVerifier(path string) (*Verifier, error) {
-	text, err := os.ReadFile(verifierPath(path))
+// LoadKeyFrom reads a secret that is kept elsewhere; verifier and handovers lie at path all the same, so
+// that the home can be verified without the secret. It makes no key.
+func LoadKeyFrom(secretPath, path string) (*Key, error) {
+	secret, err := readSecret(secretPath)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fault.New(fault.NotFound, "the verifier %s is missing", verifierPath(path)).
-			Remedy("put it back from a copy of the home, or ask whoever keeps the key")
+		return nil, fault.New(fault.NotFound, "the signing key %s is not there", secretPath).
+			Remedy("put it there, or let CAIRN_KEY_FILE name another; one can be made with: openssl genpkey -algorithm ed25519 -out %s", secretPath)
 	}
 	if err != nil {
-		return nil, keyFault(err, verifierPath(path))
+		return nil, keyFault(err, secretPath)
 	}
-	return newVerifier(path, strings.TrimSpace(string(text)))
+	return openKey(secretPath, path, secret)
 }
 
-func newVerifier(path, text string) (*Verifier, error) {
-	v, err := note.NewVerifier(text)
+// readSecret reads a key that nobody but its owner can read.
+func readSecret(path string) ([]byte, error) {
+	secret, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fault.New(fault.Invalid, "%s holds no verifier", verifierPath(path)).
-			Remedy("put it back from a copy of the home")
+		return nil, err
 	}
-	return &Verifier{path: path, verifier: v, text: text}, nil
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	// Windows keeps rights elsewhere; there the folder of the home's owner is all there is.
+	if mode := info.Mode().Perm(); runtime.GOOS != "windows" && mode&0o077 != 0 {
+		return nil, fault.New(fault.Invalid, "the signing key %s is open to others (mode %04o)", path, mode).
+			Remedy("close it with: chmod 600 %s; if somebody may have read it, replace it then with: cairn audit key rotate --why TEXT", path)
+	}
+	return secret, nil
 }
 
-func parseKey(path, secret string) (*Key, error) {
+// openKey makes a key of its text and sees that it is the one that the home's verifier and handovers name.
+func openKey(secretPath, path string, secret []byte) (*Key, error) {
+	k, err := parseKey(secretPath, secret)
+	if err != nil {
+		return nil, err
+	}
+	k.path = path
+	c, err := readChain(path)
+	if err != nil {
+		return nil, err
+	}
+	if len(c) > 0 && k.text == c[len(c)-1].Old {
+		if k, err = finishHandover(k, c.last()); err != nil {
+			return nil, err
+		}
+	}
+	if err := k.matchVerifier(c); err != nil {
+		return nil, err
+	}
+	k.Verifier, err = chained(path, k.text, c)
+	return k, err
+}
+
+func parseKey(path string, secret []byte) (*Key, error) {
 	bad := fault.New(fault.Invalid, "%s holds no signing key", path).
 		Remedy("put the key of this home back from a copy")
-	signer, err := note.NewSigner(secret)
+	text := strings.TrimSpace(string(secret))
+	if block, _ := pem.Decode(secret); block != nil {
+		parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+		private, ok := parsed.(ed25519.PrivateKey)
+		if err != nil || !ok {
+			return nil, bad.Remedy("it has to be an Ed25519 key, such as from: openssl genpkey -algorithm ed25519")
+		}
+		text = secretText(private.Seed())
+	}
+	signer, err := note.NewSigner(text)
 	if err != nil {
 		return nil, bad
 	}
 	// NewSigner has checked the form: the last part is the algorithm's byte and the seed.
-	parts := strings.SplitN(secret, "+", 5) // base64 may hold a + of its own
+	parts := strings.SplitN(text, "+", 5) // base64 may hold a + of its own
 	seed, err := base64.StdEncoding.DecodeString(parts[len(parts)-1])
-	if err != nil || len(seed) != 1+ed25519.SeedSize {
+	if err != nil || len(seed) != 1+ed25519.SeedSize || signer.Name() != keyName {
 		return nil, bad
 	}
-	public := ed25519.NewKeyFromSeed(seed[1:]).Public().(ed25519.PublicKey)
-	text, err := note.NewEd25519VerifierKey(signer.Name(), public)
+	public, err := verifierText(seed[1:])
 	if err != nil {
 		return nil, bad
 	}
-	v, err := newVerifier(path, text)
+	v, err := newVerifier(path, public)
 	if err != nil {
 		return nil, err
 	}
-	return &Key{Verifier: v, signer: signer}, nil
+	return &Key{Verifier: v, signer: signer, secret: path}, nil
+}
+
+// verifierText is the public half of the key that grows from a seed, in note form.
+func verifierText(seed []byte) (string, error) {
+	return note.NewEd25519VerifierKey(keyName, ed25519.NewKeyFromSeed(seed).Public().(ed25519.PublicKey))
+}
+
+// secretText is a key in note form.
+func secretText(seed []byte) string {
+	public, err := verifierText(seed)
+	if err != nil {
+		return ""
+	}
+	hash := strings.SplitN(public, "+", 3)[1]
+	return fmt.Sprintf("PRIVATE+KEY+%s+%s+%s", keyName, hash, base64.StdEncoding.EncodeToString(append([]byte{1}, seed...)))
 }
 
 // makeKey writes a new key, never over another, and answers the one that is there in the end.
@@ -114,10 +160,10 @@ func makeKey(path string) ([]byte, error) {
 	}
 	if _, err := os.Stat(verifierPath(path)); err == nil {
 		// Unless it was made this moment, somebody has taken the key away.
-		secret, err := os.ReadFile(path)
+		secret, err := readSecret(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, fault.New(fault.NotFound, "the signing key %s is missing, but its verifier is there", path).
-				Remedy("put it back from a copy of the home; without it this home can be read and verified, but nothing more can be carried out in it: begin another with --home")
+				Remedy("put it back from a copy of the home, or name it with CAIRN_KEY_FILE if it is kept elsewhere; without it this home can be read and verified, but nothing more can be carried out in it: begin another with --home")
 		}
 		return secret, err
 	}
@@ -132,19 +178,34 @@ func makeKey(path string) ([]byte, error) {
 }
 
 // matchVerifier makes the verifier beside the key, or refuses a key that is not the one it verifies.
-func (k *Key) matchVerifier() error {
-	there, err := LoadVerifier(k.path)
-	if fault.Is(err, fault.NotFound) {
-		return keyFault(replaceFile(verifierPath(k.path), []byte(k.text+"\n"), 0o644), verifierPath(k.path))
-	}
-	if err != nil {
+func (k *Key) matchVerifier(c chain) error {
+	there, err := readVerifier(k.path)
+	if err != nil && !fault.Is(err, fault.NotFound) {
 		return err
 	}
-	if there.text != k.text {
-		return fault.New(fault.Conflict, "the key %s is not the one that %s verifies", k.path, verifierPath(k.path)).
-			Remedy("put back the key that belongs to this home")
+	switch {
+	case len(c) > 0 && k.text != c.last():
+		return k.stranger(chainPath(k.path))
+	case err != nil, // it was never written
+		len(c) > 0 && there != k.text && there == c[len(c)-1].Old: // a handover was cut off
+		return k.writeVerifier()
+	case there != k.text:
+		return k.stranger(verifierPath(k.path))
 	}
 	return nil
+}
+
+func (k *Key) writeVerifier() error {
+	err := os.MkdirAll(filepath.Dir(k.path), 0o700)
+	if err == nil {
+		err = replaceFile(verifierPath(k.path), []byte(k.text+"\n"), 0o644)
+	}
+	return keyFault(err, verifierPath(k.path))
+}
+
+func (k *Key) stranger(to string) error {
+	return fault.New(fault.Conflict, "the key %s is not the one that %s verifies", k.secret, to).
+		Remedy("put back the key that belongs to this home, or name it with CAIRN_KEY_FILE")
 }
 
 func keyFault(err error, path string) error {

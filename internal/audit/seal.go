@@ -21,11 +21,11 @@ func HeadPath(home string) string { return filepath.Join(home, "keys", "head") }
 // home: each seal starts from the newest head, and one that lost the race starts again.
 type Sealer struct {
 	ledger Ledger
-	key    *Key
+	key    *Key   // changes when it is replaced, by this or another process
 	copy   string // path of the newest head's copy
 	clock  func() time.Time
 
-	mu   sync.Mutex // one seal at a time
+	mu   sync.Mutex // one seal at a time; guards what follows, and the key
 	tree *tree      // as of the last seal; nil when not known
 }
 
@@ -38,8 +38,10 @@ func NewSealer(l Ledger, key *Key, copyPath string, clock func() time.Time) *Sea
 // sealed already. It refuses to sign over a head that does not verify, or when the copy of the
 // newest head shows that the database was cut back: a signature would hide it.
 func (s *Sealer) Seal(ctx context.Context) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	return s.locked(func() error { return s.sealAll(ctx) })
+}
+
+func (s *Sealer) sealAll(ctx context.Context) error {
 	for {
 		err := s.extend(ctx)
 		if !fault.Is(err, fault.Conflict) {

@@ -132,6 +132,11 @@ func (c *treeCheck) advance() error {
 
 // reach judges the heads of the tree's present size.
 func (c *treeCheck) reach(ctx context.Context) error {
+	for _, h := range c.verifier.chain {
+		if h.Size == c.tree.size && h.Root != c.tree.root() {
+			c.find(h.Size, "the handover to the key %s names another root at size %d than the entries give", h.New, h.Size)
+		}
+	}
 	for c.pending && c.head.Size <= c.tree.size {
 		c.judge()
 		if c.head.Size == c.report.Sealed {

@@ -20,6 +20,8 @@ type Home struct {
 	Ledger    Ledger
 	Verifier  *Verifier
 	HeadCopy  string // path of the newest head's copy
+	// Sealer signs. Only receipts and handovers need it.
+	Sealer func() (*Sealer, error)
 }
 
 // Damage is something wrong with a plan's records. Seq is the record it concerns.
@@ -192,6 +194,10 @@ func Named(r journal.Record) (ids []digest.ID) {
 		}
 	case *lifecycle.Stored:
 		ids = append(ids, b.Hash)
+	case *lifecycle.Decided:
+		for _, a := range b.Evidence {
+			ids = append(ids, a.Hash)
+		}
 	}
 	return ids
 }
