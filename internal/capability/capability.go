@@ -13,6 +13,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/cairn-plan/cairn/internal/budget"
 	"github.com/cairn-plan/cairn/internal/digest"
 )
 
@@ -53,6 +54,7 @@ type Contract struct {
 	Criticality string          `json:"criticality,omitempty"` // safe, moderate, critical, dangerous
 	CostTier    int             `json:"costTier,omitempty"`    // 1-5
 	Estimate    time.Duration   `json:"estimate,omitempty"`
+	Spends      budget.Amount   `json:"spends,omitzero"` // what a call is known to spend, beside itself
 	Examples    []Example       `json:"examples,omitempty"`
 	Provider    string          `json:"provider,omitempty"` // builtin, or the manifest's file
 	// To is where data goes, for policy.labels: names of inputs that hold an address, NAME=ADDRESS where one that is left
@@ -142,6 +144,7 @@ type Result struct {
 	Versions  map[string]string // tools and their versions
 	Dir       string            // where it ran, relative to the project root
 	EnvNames  []string          // which variables it was given
+	Spent     budget.Amount     // money, tokens and calls of its own, as far as it knows; time is measured
 }
 
 // Runner performs one capability. It must return soon after ctx is done.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/cairn-plan/cairn/internal/budget"
 	"github.com/cairn-plan/cairn/internal/capability"
 	"github.com/cairn-plan/cairn/internal/fault"
 	"github.com/cairn-plan/cairn/internal/gate"
@@ -25,6 +26,8 @@ type Command struct {
 	Back     string            `json:"back,omitempty"`     // the task to go on from
 	Answers  map[string]string `json:"answers,omitempty"`  // to the form of a gate that is pushed back
 	To       string            `json:"to,omitempty"`       // who is handed the decision
+	Budget   *budget.Amount    `json:"budget,omitempty"`   // by how much to raise
+	Day      string            `json:"day,omitempty"`      // whose budget it is
 }
 
 // The commands.
@@ -180,6 +183,8 @@ func (r *Run) factFor(c Command, actor string) (lifecycle.Fact, error) {
 		return r.decision(f, c, actor)
 	case Delegate:
 		return r.delegation(f, c, actor)
+	case Raise, Deny:
+		return r.spending(f, c, actor)
 	case Complete, Fail:
 		return r.finish(f, c, actor)
 	default:

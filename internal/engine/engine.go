@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/cairn-plan/cairn/internal/artifact"
+	"github.com/cairn-plan/cairn/internal/budget"
 	"github.com/cairn-plan/cairn/internal/capability"
 	"github.com/cairn-plan/cairn/internal/digest"
 	"github.com/cairn-plan/cairn/internal/fault"
@@ -52,6 +53,8 @@ type Config struct {
 	People       People  // optional: without, nobody has a role
 	// Policies are those of the project and the home, read anew each time; nil: there are none.
 	Policies func() ([]policy.Source, error)
+	Days     budget.Days   // what all plans spend in a day; optional
+	DayLimit budget.Amount // what they may; zero: as much as they like
 	// Workspace opens the workspace of a plan; nil: tasks run in the root and their changes are not kept.
 	Workspace func(ctx context.Context, plan, kind string) (Workspace, error)
 }
@@ -222,7 +225,7 @@ func (e *Engine) installed(tasks []plan.Task, into map[string]lifecycle.Installe
 		if t.Uses != "" {
 			if _, known := into[t.Uses]; !known {
 				c, _, _ := e.Capabilities.Lookup(t.Uses)
-				into[t.Uses] = lifecycle.Installed{Version: c.Version, Repeat: c.Repeat}
+				into[t.Uses] = lifecycle.Installed{Version: c.Version, Repeat: c.Repeat, Spends: c.Spends}
 			}
 		}
 		if t.Subplan != nil {

@@ -17,6 +17,7 @@ type host struct {
 	run  *Run
 	work Work
 	rep  Reporter
+	tab  tab
 
 	mu    sync.Mutex
 	timer *time.Timer
@@ -24,8 +25,9 @@ type host struct {
 }
 
 var (
-	_ capability.Host   = (*host)(nil)
-	_ capability.Opener = (*host)(nil)
+	_ capability.Host    = (*host)(nil)
+	_ capability.Opener  = (*host)(nil)
+	_ capability.Spender = (*host)(nil)
 )
 
 // Open implements capability.Opener.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/cairn-plan/cairn/internal/artifact"
+	"github.com/cairn-plan/cairn/internal/budget"
 	"github.com/cairn-plan/cairn/internal/capability"
 	"github.com/cairn-plan/cairn/internal/digest"
 	"github.com/cairn-plan/cairn/internal/expr"
@@ -44,15 +45,25 @@ func (r *Run) Perform(ctx context.Context, w Work, rep Reporter) (f lifecycle.Fa
 }
 
 func (r *Run) attempt(ctx context.Context, w Work, rep Reporter) lifecycle.Fact {
-	began := time.Now()
 	e := &lifecycle.Ended{Outcome: lifecycle.Succeeded}
-	res, err := r.carryOut(ctx, w, rep, e)
+	full, err := r.admit(ctx, w, w.Want, 0)
+	if full != nil {
+		return lifecycle.Fact{Kind: lifecycle.BudgetRead, Task: w.Task, Attempt: w.Attempt, Body: full}
+	}
+	began := time.Now()
+	var res capability.Result
+	if err == nil {
+		res, err = r.carryOut(ctx, w, rep, e)
+	}
 	if err == nil {
 		res.Outputs, err = r.passedOn(ctx, w, res.Outputs)
 	}
 	res, err = r.clean(res, err)
 	r.judge(ctx, w, e, res, err)
 	e.Took = time.Since(began)
+	own := res.Spent.Plus(budget.Amount{Calls: 1})
+	own.Time = e.Took
+	r.dismiss(ctx, w, own, 0)
 	return lifecycle.Fact{Kind: lifecycle.TaskEnded, Task: w.Task, Attempt: w.Attempt, Body: e}
 }
 
@@ -96,12 +107,15 @@ func (r *Run) carryOut(ctx context.Context, w Work, rep Reporter, e *lifecycle.E
 	}
 	h := &host{run: r, work: w, rep: rep}
 	call.Host = h
+	ctx, inTime := h.within(ctx)
+	defer inTime()
 	ctx, stop := h.watch(ctx, w.Spec)
 	defer stop()
 	res, err := r.inPlace(ctx, w, runner, call, e)
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		err = cause
 	}
+	h.account(ctx, e, res, err)
 	return res, err
 }
 

@@ -36,6 +36,7 @@ type Work struct {
 
 	key   digest.ID
 	scope scope
+	epoch int // of the session that hands it out
 }
 
 func newRun(e *Engine, st *lifecycle.State, head journal.Head, release func()) *Run {
@@ -145,7 +146,7 @@ func (r *Run) work(effects []lifecycle.Effect) []Work {
 	}
 	out := make([]Work, 0, len(effects))
 	for _, ef := range effects {
-		w := Work{Effect: ef}
+		w := Work{Effect: ef, epoch: r.State.Epoch}
 		if ef.Kind == lifecycle.Start || ef.Kind == lifecycle.Assess || ef.Kind == lifecycle.Undo {
 			w.scope = r.gather(ef)
 			if ef.Kind == lifecycle.Undo || ef.Kind == lifecycle.Start && !ef.Pure {
@@ -194,7 +195,11 @@ func (r *Run) Begin(ctx context.Context, workers int) ([]Work, error) {
 		return nil, err
 	}
 	cleared, err := r.clear(ctx, cutOff)
-	return append(append(out, more...), cleared...), err
+	if err != nil {
+		return nil, err
+	}
+	freed, err := r.reread(ctx)
+	return append(append(append(out, more...), cleared...), freed...), err
 }
 
 // itemCache keeps the lists that fan-outs range over.

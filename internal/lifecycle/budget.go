@@ -259,7 +259,7 @@ func (s *State) draw(i int32, b budget.Amount) error {
 	drawn := s.purseOf(i).drawn.Plus(b)
 	more := drawn.Minus(s.purseOf(i).lien)
 	if answer, by, unit := s.askPurses(i, more); answer != budget.Yes {
-		return fault.New(fault.Denied, "%s is short of %s", s.budgetName(by), unit).
+		return fault.Wrap(fault.Denied, Shortage(unit), "%s", s.budgetName(by)).
 			Remedy("raise it with: cairn budget %s%s --raise %s=+N --why TEXT", s.Name, s.budgetArg(by), unit)
 	}
 	for p := i; p >= 0; p = s.nodes[p].parent {

@@ -42,6 +42,11 @@ type Denied struct {
 	Day string `json:"day,omitempty"`
 }
 
+// Shortage is why an attempt may not spend more: the unit that is short.
+type Shortage budget.Unit
+
+func (s Shortage) Error() string { return "short of " + string(s) }
+
 // refusedBody is the body of budget.refused: whose budget, and how it stands.
 type refusedBody struct {
 	Of    string        `json:"of"` // plan, day, or task:ID

@@ -36,7 +36,9 @@ func (s *State) ranShort(i int32, b *Ended) bool {
 			return true
 		}
 	}
-	return false
+	s.nodes[i].lastFail = b
+	s.forToday(i, &Read{Short: b.Short}) // nothing else could have been short of it
+	return true
 }
 
 // spending takes the facts that concern budgets.
@@ -80,6 +82,11 @@ func (s *State) under(i int32, f Fact) bool {
 func (s *State) noRoomToday(i int32, b *Read) {
 	s.release(i)
 	s.pay(i, budget.Amount{}) // nothing was done yet
+	s.forToday(i, b)
+}
+
+// forToday has a task wait for the budget of the day.
+func (s *State) forToday(i int32, b *Read) {
 	p := s.purseOf(i)
 	p.by, p.unit = theDay, b.Short
 	s.wait(i, ForBudget)
