@@ -78,5 +78,7 @@ func (s spread) draw(c *chance) time.Duration {
 		return s.median
 	}
 	n := max(-maxDeviations, min(maxDeviations, c.rand.NormFloat64()))
-	return time.Duration(float64(s.median) * math.Exp(s.sigma*n))
+	// Machines differ in the last bit of Exp; a seed has to give the same everywhere.
+	factor := math.Round(math.Exp(s.sigma*n)*1e6) / 1e6
+	return time.Duration(float64(s.median) * factor)
 }

@@ -77,7 +77,7 @@ func (st *stage) ask(cause int, id string) {
 		yes := st.chance.happens(p.owner.Approve)
 		a.fact.Kind, a.fact.Body = lifecycle.TaskJudged, &lifecycle.Judged{Accepted: yes, Why: reason(yes)}
 		st.answer(a)
-	default:
+	case lifecycle.ForDecision:
 		st.poll(a)
 	}
 }

@@ -23,7 +23,8 @@ func lookup(ids ...string) func(string) (capability.Contract, bool) {
 // anyPlan draws a plan with every feature that moves a run.
 func anyPlan(r *rapid.T) *plan.Plan {
 	n := rapid.IntRange(1, 10).Draw(r, "tasks")
-	p := &plan.Plan{Name: "p", Inputs: json.RawMessage(`{"list":[1,2]}`), Policy: &plan.Policy{Workers: rapid.IntRange(1, 3).Draw(r, "workers")}}
+	p := &plan.Plan{Name: "p", Inputs: json.RawMessage(`{"list":[1,2]}`), Policy: &plan.Policy{Workers: rapid.IntRange(1, 3).Draw(r, "workers"),
+		Budget: &plan.Budget{Calls: rapid.IntRange(0, 9).Draw(r, "calls"), Cost: plan.Money{Micro: 20_000, Currency: "USD"}}}}
 	other := func() string { return fmt.Sprint("t", rapid.IntRange(0, n-1).Draw(r, "other")) }
 	for i := range n {
 		t := plan.Task{ID: fmt.Sprint("t", i), Estimate: plan.Duration(rapid.IntRange(1, 90).Draw(r, "minutes")) * plan.Duration(time.Minute)}
@@ -55,7 +56,7 @@ func anyPlan(r *rapid.T) *plan.Plan {
 		case 9:
 			t.Expect = []plan.Criterion{{Says: "it is good", Judge: true}}
 		case 10:
-			t.Kind = plan.Milestone
+			t.Budget = &plan.Budget{Time: plan.Duration(time.Hour), Calls: 1}
 		}
 		p.Tasks = append(p.Tasks, t)
 	}

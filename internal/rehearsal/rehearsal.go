@@ -17,8 +17,8 @@ import (
 
 	"github.com/cairn-plan/cairn/internal/capability"
 	"github.com/cairn-plan/cairn/internal/fault"
-	"github.com/cairn-plan/cairn/internal/gate"
 	"github.com/cairn-plan/cairn/internal/plan"
+	"github.com/cairn-plan/cairn/internal/policy"
 )
 
 // MaxTimes bounds how often a plan is rehearsed at once.
@@ -32,15 +32,9 @@ type Options struct {
 	Workers int                                         // 0: as many as the plan says
 	Faults  Faults                                      // beside what History knows
 	Team    Team                                        // who answers; see DefaultTeam
-	Held    map[string]Held                             // what policies ask, by task as it was written: group/task
+	Rules   *policy.Set                                 // who must agree to what; nil: what the plan itself says
 	History *History                                    // nil: nothing is known
 	Lookup  func(id string) (capability.Contract, bool) // nil: no capability is known
-}
-
-// Held is what the policies around a plan ask for a task: whose consent, or that it does not begin at all.
-type Held struct {
-	Demands []gate.Demand
-	Denied  string // the rule that forbids it
 }
 
 // monday is when a rehearsal without a date begins: any Monday would do.
@@ -66,7 +60,7 @@ func Run(ctx context.Context, p *plan.Plan, o Options) (*Report, error) {
 	if !dated {
 		o.Start = monday
 	}
-	sc, err := newScript(p, o)
+	sc, err := newScript(ctx, p, o)
 	if err != nil {
 		return nil, err
 	}

@@ -21,8 +21,7 @@ type Report struct {
 	Unfinished float64   `json:"unfinished,omitempty"` // it waited for something that no rehearsal gives
 	Finish     *Finish   `json:"finish,omitempty"`     // of those that were completed
 	Cost       []Cost    `json:"cost,omitempty"`       // of all
-	OverTime   float64   `json:"overTime,omitempty"`   // went beyond the plan's budget of time
-	OverCost   float64   `json:"overCost,omitempty"`   // and of cost
+	Short      float64   `json:"short,omitempty"`      // somebody was asked to raise a budget
 	InTime     *float64  `json:"inTime,omitempty"`     // completed by the deadline of the goal
 	Workers    Workers   `json:"workers"`
 	Path       []string  `json:"path"`              // tasks that were on the critical path, the longest on it first
@@ -94,7 +93,7 @@ type Assumed struct {
 
 func (t *tally) report(dated bool) *Report {
 	r := &Report{Plan: t.plan.Name, Times: t.times, Seed: t.Seed, Completed: t.share(len(t.finished)), Failed: t.share(t.failed),
-		Unfinished: t.share(t.unfinished), OverTime: t.share(t.overTime), OverCost: t.share(t.overCost), Path: []string{}}
+		Unfinished: t.share(t.unfinished), Short: t.share(t.short), Path: []string{}}
 	if dated {
 		r.Start = t.Start.Format(time.RFC3339)
 	}

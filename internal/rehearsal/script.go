@@ -11,6 +11,7 @@ import (
 	"github.com/cairn-plan/cairn/internal/gate"
 	"github.com/cairn-plan/cairn/internal/lifecycle"
 	"github.com/cairn-plan/cairn/internal/plan"
+	"github.com/cairn-plan/cairn/internal/policy"
 )
 
 // What is assumed where a plan, its contracts and the past are silent. The order is that of the report.
@@ -33,6 +34,7 @@ type script struct {
 	parts     []*part
 	bySpec    map[*plan.Task]*part
 	byID      map[string]*part
+	rulings   map[string]policy.Ruling
 	guarded   []string   // tasks that a policy holds
 	people    []string   // all who may be asked
 	roles     [][]string // of each of them
@@ -62,7 +64,7 @@ type part struct {
 	denied   string
 }
 
-func newScript(p *plan.Plan, o Options) (*script, error) {
+func newScript(ctx context.Context, p *plan.Plan, o Options) (*script, error) {
 	if o.Lookup == nil {
 		o.Lookup = func(string) (capability.Contract, bool) { return capability.Contract{}, false }
 	}
@@ -71,12 +73,14 @@ func newScript(p *plan.Plan, o Options) (*script, error) {
 	}
 	q := *p
 	sc := &script{Options: o, plan: &q, installed: map[string]lifecycle.Installed{}, bySpec: map[*plan.Task]*part{}, byID: map[string]*part{},
-		crews: map[string]*crew{}, assumed: map[string][]string{}}
+		crews: map[string]*crew{}, rulings: map[string]policy.Ruling{}, assumed: map[string][]string{}}
 	y, m, d := o.Start.Date()
 	sc.midnight = time.Date(y, m, d, 0, 0, 0, 0, o.Start.Location())
-	sc.guarded = sortedKeys(o.Held)
 	q.Tasks = sc.normal(p.Tasks)
-	sc.cast("", q.Tasks)
+	if err := sc.rule(ctx); err != nil {
+		return nil, err
+	}
+	sc.cast(ctx, "", q.Tasks)
 	for _, id := range sortedKeys(o.Faults.Task) {
 		if sc.byID[id] == nil {
 			err := fault.New(fault.Invalid, "there is no task %s whose attempts could fail", id)
@@ -133,17 +137,17 @@ func (sc *script) isPipeline(run string) bool {
 }
 
 // cast makes the parts of tasks, and of those inside them.
-func (sc *script) cast(group string, tasks []plan.Task) {
+func (sc *script) cast(ctx context.Context, group string, tasks []plan.Task) {
 	for i := range tasks {
 		t := &tasks[i]
-		sc.add(group+t.ID, t)
+		sc.add(ctx, group+t.ID, t)
 		if t.Subplan != nil {
-			sc.cast(group+t.ID+"/", t.Subplan.Tasks)
+			sc.cast(ctx, group+t.ID+"/", t.Subplan.Tasks)
 		}
 	}
 }
 
-func (sc *script) add(id string, t *plan.Task) *part {
+func (sc *script) add(ctx context.Context, id string, t *plan.Task) *part {
 	p := &part{index: len(sc.parts), id: id, spec: t}
 	sc.parts, sc.bySpec[t], sc.byID[id] = append(sc.parts, p), p, p
 	c, _ := sc.Lookup(t.Uses)
@@ -151,8 +155,7 @@ func (sc *script) add(id string, t *plan.Task) *part {
 		sc.installed[t.Uses] = lifecycle.Installed{Version: c.Version, Repeat: c.Repeat}
 	}
 	sc.askFor(p)
-	p.foreseen, p.reads = sc.foresee(context.Background(), id, t), conditions(t)
-	p.foreseen.Demands, p.foreseen.Denied = p.demands, p.denied
+	p.foreseen, p.reads = sc.foresee(ctx, id, t), conditions(t)
 	if instant(t) {
 		p.fails = sc.Faults.Task[id]
 		return p
@@ -210,10 +213,11 @@ func (sc *script) askFor(p *part) {
 	t := p.spec
 	p.owner = sc.crew(t.Owner, 1)
 	if t.Approve != nil {
-		p.demands = append(p.demands, demand(t.Approve))
+		p.demands = []gate.Demand{policy.Asks(t.Approve)}
 	}
-	held := sc.Held[p.id]
-	p.demands, p.denied = append(p.demands, held.Demands...), held.Denied
+	if r, ok := sc.rulings[p.id]; ok { // what the task asks itself is among it
+		p.demands, p.denied = r.Demands, r.Denied
+	}
 	byHand := t.Uses == "" && t.Kind != plan.Milestone && t.Kind != plan.Gate && !t.IsGroup()
 	names := []string{}
 	if byHand {
@@ -229,13 +233,19 @@ func (sc *script) askFor(p *part) {
 	}
 }
 
-// demand is what an approval asks for.
-func demand(a *plan.Approval) gate.Demand {
-	d := gate.Demand{Quorum: a.Quorum, Not: a.Not}
-	if a.Role != "" {
-		d.Roles = []string{a.Role}
+// rule asks the policies what they will ask of the plan, as far as its text tells.
+func (sc *script) rule(ctx context.Context) (err error) {
+	if sc.Rules == nil {
+		if sc.Rules, err = policy.New(policy.Source{Name: "the plan", Policy: sc.plan.Policy}); err != nil {
+			return err
+		}
 	}
-	return d
+	foreseen, err := sc.Rules.Foresee(ctx, sc.plan, policy.Lookup(sc.Lookup))
+	for _, f := range foreseen {
+		sc.rulings[f.Task] = f.Ruling
+		sc.guarded = append(sc.guarded, f.Task)
+	}
+	return err
 }
 
 func (sc *script) assume(what, id string) {
@@ -253,5 +263,5 @@ func (sc *script) partOf(id string, spec *plan.Task) *part {
 	if p := sc.byID[name]; p != nil {
 		return p
 	}
-	return sc.add(id, spec)
+	return sc.add(context.Background(), id, spec)
 }

@@ -3,6 +3,7 @@ package rehearsal
 import (
 	"time"
 
+	"github.com/cairn-plan/cairn/internal/budget"
 	"github.com/cairn-plan/cairn/internal/lifecycle"
 )
 
@@ -44,14 +45,16 @@ type stage struct {
 	free   []span           // when each person has done what was taken on
 	open   map[string]int   // the act under way, by task
 	asked  map[string][]int // who was asked to decide, by task
+	raises map[string]int   // how often, by whose budget it is
 	now    span
 	last   int // the act that ended last
 	failed []loss
+	raised int // how often somebody was asked to raise a budget
 	stalls int
 }
 
 func newStage(sc *script) *stage {
-	return &stage{script: sc, chance: newChance(), open: map[string]int{}, asked: map[string][]int{}}
+	return &stage{script: sc, chance: newChance(), open: map[string]int{}, asked: map[string][]int{}, raises: map[string]int{}}
 }
 
 // over is how the rehearsal ended.
@@ -61,10 +64,11 @@ func (st *stage) over() lifecycle.PlanState { return st.state.Phase }
 func (st *stage) play(number uint64) error {
 	st.chance.begin(st.Seed, number)
 	st.state = lifecycle.New(st.plan.Name)
-	st.acts, st.queue, st.failed, st.last, st.stalls = st.acts[:0], st.queue[:0], st.failed[:0], nobody, 0
+	st.acts, st.queue, st.failed, st.last, st.stalls, st.raised = st.acts[:0], st.queue[:0], st.failed[:0], nobody, 0, 0
 	st.free = append(st.free[:0], make([]span, len(st.people))...)
 	clear(st.open)
 	clear(st.asked)
+	clear(st.raises)
 	st.now = span(st.Start.Sub(st.midnight))
 	f := lifecycle.Fact{Kind: lifecycle.PlanSubmitted, Time: st.Start, Actor: "person:author",
 		Body: &lifecycle.Submitted{Tasks: len(st.plan.Tasks), Law: lifecycle.Law, Capabilities: st.installed, Guarded: st.guarded}}
@@ -133,6 +137,8 @@ func (st *stage) take(cause int, f lifecycle.Fact) error {
 		switch d.Kind {
 		case lifecycle.TaskWaiting, lifecycle.GateEscalated:
 			st.ask(cause, d.Task)
+		case lifecycle.BudgetRefused:
+			st.plead(cause, d)
 		case lifecycle.GateOpened:
 			delete(st.asked, d.Task)
 			st.ask(cause, d.Task)
@@ -151,9 +157,9 @@ func (st *stage) perform(cause int, ef lifecycle.Effect) {
 		fact: lifecycle.Fact{Task: ef.Task, Attempt: ef.Attempt}}
 	switch ef.Kind {
 	case lifecycle.Start:
-		st.attempt(&a)
+		st.attempt(&a, ef.Room)
 	case lifecycle.Assess:
-		a.fact.Kind, a.fact.Attempt, a.fact.Body = lifecycle.TaskAssessed, 0, st.assess(ef.Task, a.part)
+		a.fact.Kind, a.fact.Attempt, a.fact.Body = lifecycle.TaskAssessed, 0, st.assess(ef, a.part)
 	case lifecycle.Arm:
 		a.end, a.held = max(st.now, span(ef.Due.Sub(st.midnight))), ef.For == lifecycle.TimerGate
 		a.fact.Kind, a.fact.Attempt, a.fact.Body = lifecycle.TimerFired, 0, &lifecycle.Fired{For: ef.For}
@@ -172,7 +178,7 @@ func (st *stage) perform(cause int, ef lifecycle.Effect) {
 }
 
 // attempt draws how long an attempt takes and how it ends.
-func (st *stage) attempt(a *act) {
+func (st *stage) attempt(a *act, room time.Duration) {
 	took := a.part.takes.draw(st.chance)
 	e := &lifecycle.Ended{Outcome: lifecycle.Succeeded, Criteria: a.part.verdicts}
 	limit := a.part.spec.Timeout.D()
@@ -181,12 +187,19 @@ func (st *stage) attempt(a *act) {
 		took = limit
 	}
 	switch {
+	case room > 0 && took > room:
+		took = room
+		e = st.failure(a.part, "the budget of time is used up")
+		e.Short = budget.Time
 	case st.chance.happens(a.part.fails):
 		e = st.failure(a.part, "it was made to fail")
 	case late && a.part.sure:
 		e = st.failure(a.part, "it took longer than "+a.part.spec.Timeout.String())
 	}
 	e.Took = took
+	if a.part.cost > 0 {
+		e.Spent = &budget.Amount{Cost: a.part.cost, Currency: st.currency[a.part.currency]}
+	}
 	a.end += span(took)
 	a.work, a.failed = true, e.Outcome == lifecycle.Failed
 	a.fact.Kind, a.fact.Body = lifecycle.TaskEnded, e
@@ -201,20 +214,21 @@ func (st *stage) failure(p *part, why string) *lifecycle.Ended {
 }
 
 // assess tells what was foreseen, unless the task reads what was skipped, or its checks are made to fail.
-func (st *stage) assess(id string, p *part) *lifecycle.Assessed {
+func (st *stage) assess(ef lifecycle.Effect, p *part) *lifecycle.Assessed {
 	for _, name := range p.reads {
-		if t, ok := st.state.Resolve(id, name); ok && t.Status == lifecycle.Skipped {
+		if t, ok := st.state.Resolve(ef.Task, name); ok && t.Status == lifecycle.Skipped {
 			return &lifecycle.Assessed{Why: "it reads the outputs of " + name + ", which was skipped"}
 		}
 	}
-	a := p.foreseen
-	if len(a.Checks) == 0 || !a.Run || !st.chance.happens(p.fails) {
-		return a
+	a := *p.foreseen
+	if ef.Hold {
+		a.Demands, a.Denied = p.demands, p.denied
 	}
-	failing := *a
-	failing.Checks = append([]lifecycle.Verdict{{Says: "it was made to fail"}}, a.Checks...)
-	failing.Mode = st.failure(p, "").Mode
-	return &failing
+	if len(a.Checks) > 0 && a.Run && st.chance.happens(p.fails) {
+		a.Checks = append([]lifecycle.Verdict{{Says: "it was made to fail"}}, a.Checks...)
+		a.Mode = st.failure(p, "").Mode
+	}
+	return &a
 }
 
 func (st *stage) begin(a act) {

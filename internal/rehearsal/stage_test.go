@@ -75,7 +75,7 @@ func TestNeedsAreKeptOnTheVirtualClock(t *testing.T) {
 			}
 			p.Tasks = append(p.Tasks, v)
 		}
-		sc, err := newScript(p, Options{Times: 1, Start: monday, Lookup: shell, Seed: rapid.Uint64().Draw(r, "seed"), Faults: Faults{Any: 0.1, Set: true}})
+		sc, err := newScript(t.Context(), p, Options{Times: 1, Start: monday, Lookup: shell, Seed: rapid.Uint64().Draw(r, "seed"), Faults: Faults{Any: 0.1, Set: true}})
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -109,7 +109,7 @@ func TestNeedsAreKeptOnTheVirtualClock(t *testing.T) {
 
 // A task that the law makes of its own is asked about like any other.
 func TestTasksThatThePlanDoesNotName(t *testing.T) {
-	sc, err := newScript(&plan.Plan{Name: "p", Tasks: []plan.Task{{ID: "dig", Each: "[1]", Uses: "shell"}}}, Options{Times: 1, Start: monday})
+	sc, err := newScript(t.Context(), &plan.Plan{Name: "p", Tasks: []plan.Task{{ID: "dig", Each: "[1]", Uses: "shell"}}}, Options{Times: 1, Start: monday})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestTasksThatThePlanDoesNotName(t *testing.T) {
 
 // Work that the law calls off does not end.
 func TestWorkThatIsCalledOff(t *testing.T) {
-	sc, err := newScript(&plan.Plan{Name: "p", Tasks: []plan.Task{{ID: "a", Uses: "shell"}}}, Options{Times: 1, Start: monday})
+	sc, err := newScript(t.Context(), &plan.Plan{Name: "p", Tasks: []plan.Task{{ID: "a", Uses: "shell"}}}, Options{Times: 1, Start: monday})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,8 +20,7 @@ type tally struct {
 	elapsed    sum // of all
 	busy       sum // of workers, of all
 	workers    int
-	overTime   int
-	overCost   int
+	short      int // in which a budget ran out
 	inTime     int // completed by the deadline
 	deadline   span
 	hasDue     bool
@@ -67,6 +66,9 @@ func (t *tally) add(st *stage) {
 	elapsed := time.Duration(st.now - span(t.Start.Sub(t.midnight)))
 	t.elapsed += sum(elapsed)
 	t.workers = st.state.Workers
+	if st.raised > 0 {
+		t.short++
+	}
 	number := len(t.finished) + t.failed + t.unfinished
 	switch st.over() {
 	case lifecycle.PlanCompleted:
@@ -87,8 +89,13 @@ func (t *tally) add(st *stage) {
 // stuck notes what a rehearsal that did not come to an end was waiting for.
 func (t *tally) stuck(st *stage) {
 	for v := range st.state.Tasks() {
-		if v.Wait.NeedsPerson() {
-			t.parts[st.partOf(v.ID, v.Spec).index].stuck++
+		if !v.Wait.NeedsPerson() {
+			continue
+		}
+		p := &t.parts[st.partOf(v.ID, v.Spec).index]
+		p.stuck++
+		if g, ok := st.state.Gate(v.ID); ok {
+			p.waited += sum(st.now - span(g.Opened.Sub(st.midnight)))
 		}
 	}
 }
@@ -116,7 +123,6 @@ func (t *tally) count(st *stage, number int) {
 		}
 	}
 	t.busy += sum(worked)
-	t.spent(worked, number)
 	for _, l := range st.failed {
 		p := &t.parts[l.part.index]
 		if v, _ := st.state.Task(l.task); v.Status == lifecycle.FailedTask && p.first(number+1) {
@@ -135,22 +141,6 @@ func (p *partTally) first(number int) bool {
 func (t *tally) charge(p *part, number int) {
 	if p.cost > 0 {
 		t.cost[p.currency][number] += p.cost
-	}
-}
-
-// spent looks whether a rehearsal went beyond the budget of the plan.
-func (t *tally) spent(worked time.Duration, number int) {
-	p := t.plan.Policy
-	if p == nil || p.Budget == nil {
-		return
-	}
-	if p.Budget.Time > 0 && worked > p.Budget.Time.D() {
-		t.overTime++
-	}
-	for c, name := range t.currency {
-		if p.Budget.Cost.Micro > 0 && name == p.Budget.Cost.Currency && t.cost[c][number] > p.Budget.Cost.Micro {
-			t.overCost++
-		}
 	}
 }
 

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/cairn-plan/cairn/internal/fault"
-	"github.com/cairn-plan/cairn/internal/gate"
 	"github.com/cairn-plan/cairn/internal/plan"
+	"github.com/cairn-plan/cairn/internal/policy"
 	"github.com/cairn-plan/cairn/internal/rehearsal"
 )
 
@@ -155,13 +155,16 @@ func TestTooFewPeople(t *testing.T) {
 }
 
 func TestPoliciesHoldTasks(t *testing.T) {
-	p := read(t, gated)
-	lead := gate.Demand{Rule: "r", Roles: []string{"lead"}}
-	r := rehearse(t, p, rehearsal.Options{Held: map[string]rehearsal.Held{"ship": {Demands: []gate.Demand{lead}}}})
+	p := read(t, "policy: {approve: {deploy: [lead]}}\n"+strings.Replace(gated, "{id: ship", "{id: ship, kind: deploy", 1))
+	r := rehearse(t, p, rehearsal.Options{})
 	if r.Completed != 1 || len(r.Holds) != 2 || !slices.ContainsFunc(r.People, func(v rehearsal.Person) bool { return v.Who == "lead" }) {
 		t.Errorf("%+v, %+v", r.Holds, r.People)
 	}
-	r = rehearse(t, p, rehearsal.Options{Held: map[string]rehearsal.Held{"ship": {Denied: "a rule"}}})
+	never, err := policy.New(policy.Source{Name: "cairn.yaml", Policy: &plan.Policy{Rules: []plan.Rule{{Name: "freeze", When: "task.kind == 'deploy'", Deny: "not now"}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r = rehearse(t, p, rehearsal.Options{Rules: never})
 	if r.Failed != 1 || !slices.Equal(r.Failing, []string{"ship"}) {
 		t.Errorf("failed %v: %v", r.Failed, r.Failing)
 	}
@@ -169,17 +172,34 @@ func TestPoliciesHoldTasks(t *testing.T) {
 
 // Ann does not work this week: after a day the lead may decide, and without a lead the gate is given up.
 func TestGatesEscalateAndExpire(t *testing.T) {
-	p := read(t, strings.Replace(gated, ", approve: {role: reviewer}", "", 1))
 	slow := team(t, "roles: {reviewer: {people: [ann], days: sat}, lead: {people: [bob], response: 1m}}")
-	ask := gate.Demand{Roles: []string{"reviewer"}, Within: 24 * time.Hour, Escalate: []string{"lead"}}
-	r := rehearse(t, p, rehearsal.Options{Team: slow, Held: map[string]rehearsal.Held{"agree": {Demands: []gate.Demand{ask}}}})
+	p := read(t, strings.Replace(gated, "role: reviewer", "role: reviewer, within: 24h, escalate: [lead]", 1))
+	r := rehearse(t, p, rehearsal.Options{Team: slow})
 	if r.Completed != 1 || r.Finish.P50.D() < 24*time.Hour || r.Finish.Worst.D() > 26*time.Hour || r.People[0].Who != "bob" || r.Holds[0].Waited.D() < 24*time.Hour {
 		t.Errorf("%+v by %+v, %+v", r.Finish, r.People, r.Holds)
 	}
-	ask.Escalate = nil
-	r = rehearse(t, p, rehearsal.Options{Team: slow, Held: map[string]rehearsal.Held{"agree": {Demands: []gate.Demand{ask}}}})
+	p = read(t, strings.Replace(gated, "role: reviewer", "role: reviewer, within: 24h", 1))
+	r = rehearse(t, p, rehearsal.Options{Team: slow})
 	if r.Failed != 1 || !slices.Equal(r.Failing, []string{"agree"}) || r.Holds[0].Waited.D() != 24*time.Hour {
 		t.Errorf("failed %v, %+v", r.Failed, r.Holds)
+	}
+}
+
+// A budget that is too small is raised by whoever is asked, or not.
+func TestBudgetsAreRaisedOrNot(t *testing.T) {
+	p := read(t, `
+plan: p
+policy: {budget: {calls: 1, cost: 1 EUR}}
+tasks:
+  - {id: a, uses: shell, run: 'true', estimate: 1m, budget: {cost: 1 EUR, time: 30s}}
+  - {id: b, uses: shell, run: 'true', estimate: 1m, needs: [a], budget: {cost: 2 EUR}}
+`)
+	r := rehearse(t, p, rehearsal.Options{})
+	if r.Completed != 1 || r.Short != 1 || r.Holds[0].Path == 0 || task(t, r, "b").Attempts != 1 {
+		t.Errorf("completed %v, short %v, %+v, %+v", r.Completed, r.Short, r.Holds, r.Tasks)
+	}
+	if r := rehearse(t, p, rehearsal.Options{Team: team(t, "roles: {anyone: {approve: 0%}}")}); r.Failed != 1 || r.Failing[0] != "a" {
+		t.Errorf("failed %v: %v", r.Failed, r.Failing)
 	}
 }
 
