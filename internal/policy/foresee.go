@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/cairn-plan/cairn/internal/capability"
+	"github.com/cairn-plan/cairn/internal/gate"
 	"github.com/cairn-plan/cairn/internal/plan"
 )
 
@@ -79,6 +80,29 @@ func (s *Set) walk(p *plan.Plan, lookup Lookup, visit func(Case) error) error {
 		return nil
 	}
 	return scope("", p.Tasks, false)
+}
+
+// Roles lists the roles that a plan waits for, each with a task that does. One that others may stand in for is
+// not among them.
+func (s *Set) Roles(p *plan.Plan) map[string]string {
+	out := map[string]string{}
+	ask := func(d gate.Demand, who string) {
+		if len(d.Roles) == 1 && len(d.Escalate) == 0 {
+			out[d.Roles[0]] = who
+		}
+	}
+	_ = s.walk(p, func(string) (c capability.Contract, ok bool) { return }, func(c Case) error {
+		if c.Task.Approve != nil {
+			ask(Asks(c.Task.Approve), "task "+c.ID)
+		}
+		return nil
+	})
+	for _, r := range s.rules {
+		if r.demand != nil {
+			ask(*r.demand, r.name)
+		}
+	}
+	return out
 }
 
 // Gated reports whether a gate that wants people stands before a task of the plan, given by its authored path.

@@ -14,6 +14,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -173,10 +174,23 @@ func (r *rule) holds(ctx context.Context, c Case, facts map[string]any) (bool, e
 	if err != nil {
 		return false, err
 	}
-	if slices.Contains(p.Vars(), "now") && c.Now.IsZero() {
-		return true, nil
+	if !slices.Contains(p.Vars(), "now") || !c.Now.IsZero() {
+		return p.Bool(ctx, facts)
 	}
-	return p.Bool(ctx, facts)
+	return someHour(ctx, p, facts)
+}
+
+// someHour reports whether an expression holds in some hour of the week: when a task will begin is not known yet.
+func someHour(ctx context.Context, p *expr.Program, facts map[string]any) (bool, error) {
+	facts = maps.Clone(facts)
+	monday := time.Date(2026, time.January, 5, 0, 30, 0, 0, time.UTC)
+	for hour := range 7 * 24 {
+		facts["now"] = monday.Add(time.Duration(hour) * time.Hour)
+		if ok, err := p.Bool(ctx, facts); ok || err != nil {
+			return ok, err
+		}
+	}
+	return false, nil
 }
 
 // production reports whether a task acts where the users are.
@@ -190,7 +204,8 @@ func production(t *plan.Task) bool {
 // builtin says why a task wants consent though nobody wrote so: it is critical, or cannot be taken back.
 func builtin(c Case) string {
 	for _, f := range c.findings() {
-		if f.Once() || f.Criticality.AtLeast(risk.Critical) {
+		// A request changes something somewhere as a rule; what is more is told by its criticality.
+		if f.Once() && c.Task.Uses != "http.request" || f.Criticality.AtLeast(risk.Critical) {
 			return "default: " + f.Says
 		}
 	}
