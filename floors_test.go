@@ -56,7 +56,7 @@ var floors = []struct {
 		"runner/sandbox":          nil,
 		"runner/sandbox/entrance": {"runner/sandbox"},
 		"runner/process":          {"runner/sandbox"},
-		"runner/shell":            {"runner/process"},
+		"runner/shell":            {"runner/process", "runner/sandbox"},
 		"runner/sql":              nil,
 		"runner/web":              nil,
 		"runner/manifest":         {"runner/process"},

@@ -100,7 +100,7 @@ func (h *House) furnish(o Options) error {
 		j = o.Journal(j)
 	}
 	h.Engine = engine.New(engine.Config{Journal: j, Holder: h.Store, Mailbox: h.Store, Artifacts: h.Artifacts,
-		Capabilities: h.Capabilities, Root: h.Root, Version: o.Version, Host: host, PID: os.Getpid(), Now: o.Now,
+		Capabilities: h.Capabilities, Root: h.Root, Home: h.Home, Version: o.Version, Host: host, PID: os.Getpid(), Now: o.Now,
 		Machine: func() map[string]any { return machine.Facts(h.Root) },
 		End: func(p capability.Process) bool {
 			ended, err := process.End(p)

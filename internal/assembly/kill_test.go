@@ -26,6 +26,7 @@ import (
 	"github.com/cairn-plan/cairn/internal/journal"
 	"github.com/cairn-plan/cairn/internal/plan"
 	"github.com/cairn-plan/cairn/internal/runner/process"
+	_ "github.com/cairn-plan/cairn/internal/runner/sandbox/entrance" // this binary keeps confined commands too
 )
 
 // The tests re-execute this binary: as the supervisor of children, and as an engine that a test kills.

@@ -86,6 +86,7 @@ type Call struct {
 	Env       map[string]string // what the plan and the task declare
 	Dir       string            // absolute working directory
 	Want      []Want            // outputs that the plan declares
+	Limits    Limits            // what the policy lets it touch
 	Host      Host
 
 	// Secret finds a secret that the contract needs, and sees to it that it is never written down; nil: there are none.

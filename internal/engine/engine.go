@@ -42,6 +42,7 @@ type Config struct {
 	Artifacts    artifact.Store
 	Capabilities Capabilities
 	Root         string                        // the project's root, where tasks run
+	Home         string                        // what tasks are kept from; optional
 	Version      string                        // of this engine, recorded with each session
 	Host         string                        // name of this machine, recorded with each session
 	PID          int                           // of this process, likewise

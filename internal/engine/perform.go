@@ -127,7 +127,7 @@ func (r *Run) call(ctx context.Context, w Work) (capability.Call, capability.Run
 		return capability.Call{}, nil, fault.New(fault.Failed, "capability %s is not installed", t.Uses).
 			Remedy("see what there is with: cairn capability list")
 	}
-	call := capability.Call{Plan: r.State.Name, Task: w.Task, Execution: w.Execution, Attempt: w.Attempt, Key: w.key, Dir: r.engine.Root, Secret: r.secret}
+	call := capability.Call{Plan: r.State.Name, Task: w.Task, Execution: w.Execution, Attempt: w.Attempt, Key: w.key, Dir: r.engine.Root, Secret: r.secret, Limits: r.limits()}
 	dir, err := r.text(ctx, w, t.Dir)
 	if err != nil {
 		return call, nil, err

@@ -134,7 +134,7 @@ func (r *Run) once(ctx context.Context, w Work, s stay, e *lifecycle.Ended) (cap
 	}
 	defer place.Leave()
 	if rel, err := filepath.Rel(r.engine.Root, s.call.Dir); err == nil {
-		s.call.Dir = filepath.Join(place.Dir(), rel)
+		s.call.Dir, s.call.Limits.Root = filepath.Join(place.Dir(), rel), place.Dir()
 	}
 	res, err := act(ctx, s.runner, s.call)
 	if !s.writes {

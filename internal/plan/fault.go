@@ -53,6 +53,8 @@ const (
 	CodeFile       = "E_FILE"
 	CodeTooBig     = "E_TOO_BIG"
 	CodeMore       = "E_MORE"
+	CodeAllow      = "E_ALLOW"
+	CodeCommand    = "E_COMMAND"
 	CodeLabel      = "E_LABEL"
 
 	WarnDangling   = "W_DANGLING"
@@ -66,6 +68,7 @@ const (
 	WarnName       = "W_NAME"
 	WarnFile       = "W_FILE"
 	WarnRef        = "W_REF"
+	WarnSandbox    = "W_SANDBOX"
 	WarnLabel      = "W_LABEL"
 	WarnKey        = "W_KEY"
 )

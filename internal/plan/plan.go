@@ -51,6 +51,7 @@ type Policy struct {
 	Approve            map[string][]string        `json:"approve,omitempty"`  // kind of task: roles
 	Unjudged           string                     `json:"unjudged,omitempty"` // block (default) or accept
 	Workspace          string                     `json:"workspace,omitempty"`
+	Sandbox            string                     `json:"sandbox,omitempty"` // on (default), require or off
 	Allow              *Allow                     `json:"allow,omitempty"`
 	Labels             map[string]*LabelRule      `json:"labels,omitempty"` // label of data: what it may reach
 	RequireGateForProd bool                       `json:"requireGateForProd,omitempty"`
@@ -68,12 +69,12 @@ type Rule struct {
 	Extra map[string]json.RawMessage `json:"-"`
 }
 
-// Allow lists what tasks may touch beyond the default.
+// Allow lists what tasks may touch. A list that is there and empty allows nothing.
 type Allow struct {
-	Read     []string `json:"read,omitempty"`
-	Write    []string `json:"write,omitempty"`
-	Hosts    []string `json:"hosts,omitempty"`
-	Commands []string `json:"commands,omitempty"`
+	Read     []string `json:"read,omitzero"`
+	Write    []string `json:"write,omitzero"`
+	Hosts    []string `json:"hosts,omitzero"`
+	Commands []string `json:"commands,omitzero"`
 }
 
 // Budget is what may be spent. A zero field is no limit.

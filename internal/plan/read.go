@@ -14,6 +14,7 @@ import (
 type Options struct {
 	Capabilities Catalogue                         // nil: capabilities are not checked
 	ReadFile     func(path string) ([]byte, error) // reads subplan files; nil: they are left unread
+	Programs     func(run string) []string         // what a command line starts, as far as it shows; nil: not checked
 }
 
 // Catalogue knows the capabilities there are.
@@ -40,7 +41,7 @@ func Read(file string, src []byte, o Options) (*Plan, Faults) {
 		return nil, d.all()
 	}
 	p := d.plan(root)
-	c := checker{decoder: d, plan: p, catalogue: o.Capabilities, fragment: isFragment(root)}
+	c := checker{decoder: d, plan: p, catalogue: o.Capabilities, fragment: isFragment(root), programs: o.Programs}
 	c.check(root)
 	return p, d.all()
 }

@@ -17,6 +17,7 @@ var (
 	criticalities = []string{"safe", "moderate", "critical", "dangerous"}
 	workspaces    = []string{"here", "branch"}
 	unjudgeds     = []string{"block", "accept"}
+	sandboxes     = []string{"on", "require", "off"}
 	retentions    = []string{"task", "plan", "forever"}
 	statuses      = []string{"pending", "ready", "running", "waiting", "blocked", "completed", "failed", "skipped", "abandoned", "rolled_back"}
 	states        = []string{"draft", "pending", "running", "paused", "blocked", "completed", "failed", "abandoned", "archived"}

@@ -64,6 +64,7 @@ func (d *decoder) part(n source.Node, key string, into any) {
 		*v = filled(d, n, &Policy{})
 	case **Allow:
 		*v = filled(d, n, &Allow{})
+		(*v).keepEmpty(n)
 	case **Budget:
 		*v = filled(d, n, &Budget{})
 	case **Memory:

@@ -137,6 +137,7 @@ func (c *checker) planRules(root source.Node) {
 		if pol.Workspace != "" && !slices.Contains(workspaces, pol.Workspace) {
 			c.notOneOf(at(n, "workspace"), "workspace", pol.Workspace, workspaces)
 		}
+		c.confinement(n, pol)
 		c.labelRules(at(n, "labels"))
 		c.policyRules(pol, n)
 		if pol.Gates != "" {

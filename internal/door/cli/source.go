@@ -13,6 +13,7 @@ import (
 	"github.com/cairn-plan/cairn/internal/fault"
 	"github.com/cairn-plan/cairn/internal/plan"
 	"github.com/cairn-plan/cairn/internal/plan/source"
+	"github.com/cairn-plan/cairn/internal/risk"
 	"github.com/cairn-plan/cairn/internal/view"
 )
 
@@ -111,7 +112,7 @@ func readPlan(name string, in io.Reader, caps plan.Catalogue) (reading, error) {
 		return reading{}, err
 	}
 	shown := filepath.ToSlash(name)
-	p, faults := plan.Read(shown, src, plan.Options{Capabilities: caps, ReadFile: func(path string) ([]byte, error) {
+	p, faults := plan.Read(shown, src, plan.Options{Capabilities: caps, Programs: risk.Programs, ReadFile: func(path string) ([]byte, error) {
 		return readFile(filepath.FromSlash(path), strings.NewReader(""))
 	}})
 	return reading{name: name, src: src, plan: p, faults: faults}, nil

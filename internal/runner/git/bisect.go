@@ -72,6 +72,7 @@ type search struct {
 	repo
 	in    bisecting
 	env   []string // of the command
+	lim   capability.Limits
 	tried []tested
 }
 
@@ -101,7 +102,8 @@ func Bisect(ctx context.Context, call capability.Call) (capability.Result, error
 	if _, err := r.ask(ctx, "worktree", "add", "--quiet", "--detach", "--force", tree, in.Bad); err != nil {
 		return capability.Result{}, err
 	}
-	s := &search{repo: r.in(tree), in: in, env: process.Env(call.Env)}
+	s := &search{repo: r.in(tree), in: in, env: process.Env(call.Env), lim: call.Limits}
+	s.lim.Root = tree
 	return s.search(ctx)
 }
 
@@ -188,7 +190,11 @@ func (s *search) try(ctx context.Context, at string) (string, error) {
 			return t.Verdict, nil
 		}
 	}
-	o, err := process.Run(ctx, s.host, process.Spec{Argv: []string{"sh", "-c", s.in.Run}, Dir: s.dir, Env: s.env})
+	spec := process.Spec{Argv: []string{"sh", "-c", s.in.Run}, Dir: s.dir, Env: s.env}
+	if err := spec.Limit(s.lim); err != nil {
+		return "", err
+	}
+	o, err := process.Run(ctx, s.host, spec)
 	if err != nil {
 		return "", stopped(ctx, "bisect", err)
 	}

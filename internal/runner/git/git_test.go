@@ -22,6 +22,7 @@ import (
 	"github.com/cairn-plan/cairn/internal/fault"
 	"github.com/cairn-plan/cairn/internal/runner/git"
 	"github.com/cairn-plan/cairn/internal/runner/process"
+	_ "github.com/cairn-plan/cairn/internal/runner/sandbox/entrance" // this binary keeps confined commands too
 )
 
 func TestMain(m *testing.M) {
@@ -189,7 +190,7 @@ func TestContracts(t *testing.T) {
 	hub := newHub(t)
 	reg := registry(t)
 	task{t: t, dir: repository(t)}.must("git.status", `{}`) // starts the supervisor, which stays
-	slow := filepath.Join(t.TempDir(), "began")
+	slow := filepath.Join(os.TempDir(), "cairn-bisect-"+digest.Sum([]byte("key")).Short(), "began") // where the command may write
 	for _, e := range git.All(nil) {
 		t.Run(e.Contract.ID, func(t *testing.T) {
 			w := capabilitytest.World{
@@ -208,7 +209,7 @@ func TestContracts(t *testing.T) {
 			}
 			if e.Contract.ID == "git.bisect" {
 				w.Slow = func(*testing.T) json.RawMessage {
-					return json.RawMessage(`{"good": "HEAD~2", "run": "echo > ` + slow + `; while :; do sleep 1; done"}`)
+					return json.RawMessage(`{"good": "HEAD~2", "run": "echo > began; while :; do sleep 1; done"}`)
 				}
 				w.Ready = func(ctx context.Context) error { return appears(ctx, slow) }
 			}

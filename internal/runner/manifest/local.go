@@ -6,6 +6,7 @@ import (
 	"errors"
 	"maps"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,6 +27,7 @@ type local struct {
 	script  script
 	env     map[string]string
 	secrets []string
+	needs   capability.Needs
 	home    string // the folder of the manifest
 	gives   giving
 }
@@ -90,10 +92,14 @@ func (l *local) start(ctx context.Context, call capability.Call, s script) (proc
 	}
 	var printed bytes.Buffer
 	spec := process.Spec{Argv: argv, Dir: call.Dir, Env: env, Stdin: bytes.NewReader(call.With), Stdout: &printed, MaxOutput: maxPrinted}
+	if err := spec.Limit(l.limits(call)); err != nil {
+		return process.Outcome{}, nil, res, err
+	}
 	o, err := process.Run(ctx, call.Host, spec)
 	if o.Process.PID == 0 {
 		return o, nil, res, err // it never ran
 	}
+	process.Note(&res, call.Limits, o)
 	o.Stdout, o.Stderr = values.redact(o.Stdout), values.redact(o.Stderr)
 	res.Exit, res.Stdout, res.Stderr, res.Dir = &o.Exit, clean(o.Stdout), clean(o.Stderr), "."
 	for _, e := range env {
@@ -108,6 +114,27 @@ func (l *local) start(ctx context.Context, call capability.Call, s script) (proc
 		err = fault.New(fault.Failed, "it printed %d bytes, at most %d are outputs", o.StdoutBytes, maxPrinted).Remedy("have it write a file instead")
 	}
 	return o, values.redact(printed.Bytes()), res, err
+}
+
+// limits are those of the call, narrowed to what the capability needs. What is beside the manifest can be read.
+func (l *local) limits(call capability.Call) capability.Limits {
+	limits := call.Limits
+	if limits.Root == "" {
+		limits.Root = call.Dir
+	}
+	if beside, err := filepath.Abs(l.home); err == nil {
+		limits.Read = append(slices.Clip(limits.Read), beside)
+	}
+	switch {
+	case !l.needs.Network:
+		limits.Hosts = nil
+	case limits.Hosts == nil:
+		limits.Hosts = []string{"*"}
+	}
+	if !l.needs.Write {
+		limits.Write = []string{}
+	}
+	return limits
 }
 
 // argv is the command line. An argument may hold ${inputs.NAME}, and stays one argument; in a text

@@ -242,7 +242,7 @@ func (m manifest) runner(d document, c capability.Contract, http capability.Runn
 		}
 		return &remote{manifest: m, http: http, gives: outputs}, nil
 	}
-	l := &local{script: script{m.Command, m.Run}, env: m.Env, secrets: m.Needs.Secrets, home: filepath.Dir(d.file), gives: outputs}
+	l := &local{script: script{m.Command, m.Run}, env: m.Env, secrets: m.Needs.Secrets, needs: m.Needs, home: filepath.Dir(d.file), gives: outputs}
 	if m.Probe == nil {
 		return l, nil
 	}

@@ -21,6 +21,7 @@ import (
 	runnerhttp "github.com/cairn-plan/cairn/internal/runner/http"
 	"github.com/cairn-plan/cairn/internal/runner/manifest"
 	"github.com/cairn-plan/cairn/internal/runner/process"
+	_ "github.com/cairn-plan/cairn/internal/runner/sandbox/entrance" // this binary keeps confined commands too
 )
 
 func TestMain(m *testing.M) {
@@ -235,7 +236,7 @@ func TestLongOutputIsStored(t *testing.T) {
 }
 
 func TestDeclaredOutputs(t *testing.T) {
-	e := load(t, "id: a.b\nsummary: s\nrun: 'echo out; echo err >&2; echo file > left.txt'")
+	e := load(t, "id: a.b\nsummary: s\nneeds: {write: true}\nrun: 'echo out; echo err >&2; echo file > left.txt'")
 	in, host := call(t, `{}`)
 	in.Want = []capability.Want{{Name: "o", From: "stdout"}, {Name: "e", From: "stderr"}, {Name: "f", Path: "left.txt", Type: "text"}, {Name: "stdout"}}
 	res, err := e.Runner.Run(t.Context(), in)

@@ -18,14 +18,14 @@ const byForce = 2 * time.Second
 // lockUp starts the keeper of a confined child and gives it its order. The child is held until the
 // keeper is told to let it go.
 func (c *child) lockUp(p Spec, argv []string) error {
-	cmd, spaces, err := c.cell.Start(c.cmd)
+	cmd, err := c.cell.Start(c.cmd)
 	if err != nil {
 		return err
 	}
 	c.cmd = cmd
 	line, err := c.cell.Order(sandbox.Command{
 		Argv: argv, Env: c.cell.Env(p.Env), Dir: p.Dir, Linger: linger, Grace: p.Grace,
-	}, spaces)
+	})
 	if err == nil {
 		err = c.say(string(line))
 	}

@@ -16,7 +16,11 @@ import (
 type Cell struct {
 	policy Policy // with paths resolved
 	tmp    string
+	lent   bool // the caller made tmp, and removes it
 	lacks  []string
+
+	spaces  bool // its keeper has namespaces of its own
+	network bool // and one of them is a network
 }
 
 // Prepare resolves the paths of a policy and makes its temporary folder. It refuses a policy that
@@ -28,19 +32,39 @@ func Prepare(p Policy) (*Cell, error) {
 			Remedy("see what there is with: cairn doctor; or let it run with a warning: strict: false")
 	}
 	c := &Cell{lacks: lacks}
-	err := c.resolve(p)
-	if err == nil && p.Tmp {
-		c.tmp, err = temporary()
-		c.policy.Write = append(c.policy.Write, c.tmp)
-	}
-	if err != nil {
+	if err := c.resolve(p); err != nil {
 		return nil, err
+	}
+	if p.Tmp {
+		if err := c.settle(p); err != nil {
+			c.Close()
+			return nil, err
+		}
 	}
 	return c, nil
 }
 
-// temporary makes a folder that only we, and what we run, can reach.
-func temporary() (string, error) {
+// settle finds or makes the private folder and puts into it what it is to hold.
+func (c *Cell) settle(p Policy) (err error) {
+	if c.tmp, c.lent = p.Private, p.Private != ""; !c.lent {
+		if c.tmp, err = Temporary(); err != nil {
+			return err
+		}
+	}
+	c.policy.Write = append(c.policy.Write, c.tmp)
+	if p.ExecTmp {
+		c.policy.Exec = append(c.policy.Exec, c.tmp)
+	}
+	for name, content := range p.Holds {
+		if err := os.WriteFile(filepath.Join(c.tmp, name), []byte(content), 0o600); err != nil {
+			return fault.Wrap(fault.Internal, err, "cannot fill the temporary folder of the task")
+		}
+	}
+	return nil
+}
+
+// Temporary makes a folder that only we, and what we run, can reach.
+func Temporary() (string, error) {
 	dir, err := os.MkdirTemp("", "cairn-task-")
 	if err == nil {
 		dir, err = filepath.EvalSymlinks(dir)
@@ -70,18 +94,25 @@ func (c *Cell) Env(env []string) []string {
 	return append(slices.Clip(env), own...)
 }
 
-// Close removes the temporary folder. A task may have left folders that cannot be entered.
+// Close removes the temporary folder, unless the caller made it.
 func (c *Cell) Close() {
-	if c.tmp == "" || os.RemoveAll(c.tmp) == nil {
+	if c.tmp != "" && !c.lent {
+		Remove(c.tmp)
+	}
+}
+
+// Remove removes a temporary folder. A task may have left folders that cannot be entered.
+func Remove(dir string) {
+	if os.RemoveAll(dir) == nil {
 		return
 	}
-	_ = filepath.WalkDir(c.tmp, func(path string, d fs.DirEntry, _ error) error {
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, _ error) error {
 		if d != nil && d.IsDir() {
 			_ = os.Chmod(path, 0o700)
 		}
 		return nil
 	})
-	_ = os.RemoveAll(c.tmp)
+	_ = os.RemoveAll(dir)
 }
 
 // resolve replaces each path by the place that it leads to, so that what is granted is what was
@@ -93,7 +124,7 @@ func (c *Cell) resolve(p Policy) (err error) {
 			return fault.Wrap(fault.NotFound, err, "the workspace %s is not there", p.Root)
 		}
 	}
-	c.policy.Read, c.policy.Write, c.policy.ReadOnly, c.policy.Hidden = nil, nil, nil, nil
+	c.policy.Read, c.policy.Write, c.policy.ReadOnly, c.policy.Hidden, c.policy.Exec = nil, nil, nil, nil, nil
 	for _, path := range p.Read {
 		if err := c.add(&c.policy.Read, path, false); err != nil {
 			return err
@@ -102,6 +133,11 @@ func (c *Cell) resolve(p Policy) (err error) {
 	for _, path := range p.Write {
 		if err := c.add(&c.policy.Write, path, true); err != nil {
 			return err
+		}
+	}
+	for _, path := range p.Exec {
+		if place, err := filepath.EvalSymlinks(path); err == nil {
+			c.policy.Exec = append(c.policy.Exec, place)
 		}
 	}
 	for _, path := range p.ReadOnly {

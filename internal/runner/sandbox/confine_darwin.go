@@ -19,14 +19,14 @@ const (
 )
 
 // Start makes cmd the process that will become the child, and starts it.
-func (c *Cell) Start(cmd *exec.Cmd) (started *exec.Cmd, spaces bool, err error) {
+func (c *Cell) Start(cmd *exec.Cmd) (started *exec.Cmd, err error) {
 	self, err := os.Executable()
 	if err != nil {
-		return nil, false, fault.Wrap(fault.Internal, err, "cannot find this program to start it again")
+		return nil, fault.Wrap(fault.Internal, err, "cannot find this program to start it again")
 	}
 	cmd.Path, cmd.Args, cmd.Dir, cmd.Env = self, []string{"cairn", ConfineArg}, "/", nil
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	return cmd, false, cmd.Start()
+	return cmd, cmd.Start()
 }
 
 // Confine sets the limits, waits for the gate and becomes the program. It returns only when it cannot.

@@ -82,7 +82,7 @@ var Caches = map[string]Cache{
 	"go":     {Read: []string{"sdk"}, Write: []string{".cache/go-build", "go/pkg"}, Env: map[string]string{"GOCACHE": ".cache/go-build", "GOMODCACHE": "go/pkg/mod"}},
 	"npm":    {Read: []string{".nvm"}, Write: []string{".npm/_cacache"}, Env: map[string]string{"npm_config_cache": ".npm"}},
 	"pip":    {Read: []string{".pyenv"}, Write: []string{".cache/pip"}, Env: map[string]string{"PIP_CACHE_DIR": ".cache/pip"}},
-	"rustup": {Read: []string{".rustup", ".cargo/bin"}, Write: []string{".cargo/registry"}, Env: map[string]string{"RUSTUP_HOME": ".rustup"}},
+	"rustup": {Read: []string{".rustup", ".cargo/bin"}, Write: []string{".cargo/registry"}, Env: map[string]string{"RUSTUP_HOME": ".rustup", "CARGO_HOME": ".cargo"}},
 }
 
 // Allow adds the caches of a toolchain, as far as they are there, and returns the variables that

@@ -24,7 +24,6 @@ const engineArg = "__engine"
 
 // engine is the test binary as an engine that runs one confined task, tells its process, and says when the task does.
 func engine(root, home, script string) int {
-	sandbox.Hurry()
 	sandbox.Lose()
 	policy := sandbox.Default(root, home)
 	host := desk{spawned: func(p capability.Process) { _ = json.NewEncoder(os.Stdout).Encode(p) }}

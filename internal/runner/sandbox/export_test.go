@@ -38,8 +38,6 @@ func lose(list string) {
 	}
 }
 
-// Hurry keeps a race detector in keepers from waiting a second at their end.
-func Hurry() { keeperEnv = append(keeperEnv, "GORACE=atexit_sleep_ms=0") }
 
 // LandlockABI is what this kernel has.
 var LandlockABI = func() int { return landlockABI() }

@@ -73,7 +73,7 @@ func Confine() int {
 		return 125 // the engine died before it gave one
 	}
 	if len(o.Argv) == 0 {
-		return try(out)
+		return try(o, out)
 	}
 	k := &keeper{order: o}
 	if err := k.start(); err != nil {
@@ -88,9 +88,13 @@ func Confine() int {
 }
 
 // try finds out whether the namespaces that the keeper was started in are of use.
-func try(out *os.File) int {
+func try(o order, out *os.File) int {
 	var rep Report
-	if err := veil(Policy{}, ""); err != nil {
+	err := veil(Policy{}, "")
+	if err == nil && o.Net {
+		err = loopback()
+	}
+	if err != nil {
 		rep.Error = err.Error()
 	}
 	_ = json.NewEncoder(out).Encode(rep)
@@ -114,10 +118,13 @@ func (k *keeper) start() error {
 	veiled := false
 	if k.order.Spaces {
 		if err := veil(p, k.order.Tmp); err != nil {
-			k.report.Lacks = append(k.report.Lacks, fmt.Sprintf("%s (%v)", noVeil, err))
+			k.report.Lacks = append(k.report.Lacks, fmt.Sprintf("%s (%v)", p.unveiled(), err))
 		} else {
 			veiled = true
 		}
+	}
+	if k.order.Net {
+		k.furnish()
 	}
 	k.files = freeFiles(p.Write)
 	inner, gate, err := os.Pipe()
@@ -142,6 +149,15 @@ func (k *keeper) start() error {
 		return err
 	}
 	return k.letGo()
+}
+
+// furnish opens the network that is this task's alone to it.
+func (k *keeper) furnish() {
+	if err := loopback(); err != nil {
+		k.report.Lacks = append(k.report.Lacks, fmt.Sprintf("%s (%v)", noLoopback, err))
+		return
+	}
+	k.order.Policy.Connect, k.order.Policy.Bind = []uint16{AnyPort}, []uint16{AnyPort}
 }
 
 // fork binds the thread it is on and starts the child from it.

@@ -119,11 +119,21 @@ func (r *ruleset) enforce() error {
 
 func (r *ruleset) allowFiles(p Policy, veiled bool) error {
 	a := around{readOnly: p.ReadOnly, hidden: p.Hidden, veiled: veiled}
+	var without uint64
+	if p.Exec != nil {
+		without = unix.LANDLOCK_ACCESS_FS_EXECUTE
+	}
 	for _, path := range p.Read {
-		a.grant(path, readRights)
+		a.grant(path, readRights&^without)
+	}
+	for _, path := range p.Exec {
+		a.give(path, unix.LANDLOCK_ACCESS_FS_EXECUTE)
+	}
+	if p.Lenient {
+		a = around{veiled: true, grants: a.grants}
 	}
 	for _, path := range p.Write {
-		a.grant(path, writeRights)
+		a.grant(path, writeRights&^without)
 	}
 	for _, path := range devices {
 		a.give(path, deviceRights)

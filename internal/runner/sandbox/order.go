@@ -20,10 +20,10 @@ type Command struct {
 // order is the first line of the engine's pipe. What follows are the words below.
 type order struct {
 	Command
-	Policy Policy   `json:"policy"`
-	Tmp    string   `json:"tmp,omitempty"`
-	Spaces bool     `json:"spaces,omitempty"` // the keeper is in namespaces of its own
-	Lacks  []string `json:"lacks,omitempty"`
+	Policy Policy `json:"policy"`
+	Tmp    string `json:"tmp,omitempty"`
+	Spaces bool   `json:"spaces,omitempty"` // the keeper is in namespaces of its own
+	Net    bool   `json:"net,omitempty"`    // and in a network of its own
 }
 
 // Words of the engine to a keeper, a line each. The end of the pipe is the end of the engine.
@@ -33,9 +33,9 @@ const (
 	Kill = "kill\n"
 )
 
-// Order is the first line for the keeper of this cell.
-func (c *Cell) Order(cmd Command, spaces bool) ([]byte, error) {
-	b, err := json.Marshal(order{Command: cmd, Policy: c.policy, Tmp: c.tmp, Spaces: spaces})
+// Order is the first line for the keeper of this cell, which has been started.
+func (c *Cell) Order(cmd Command) ([]byte, error) {
+	b, err := json.Marshal(order{Command: cmd, Policy: c.policy, Tmp: c.tmp, Spaces: c.spaces, Net: c.network})
 	return append(b, '\n'), err
 }
 

@@ -11,6 +11,20 @@ import (
 
 const noVeil = "the cairn home, git hooks and git config are kept by granting what is around them, so that nothing new can be made directly in the folders that hold them"
 
+// noLoopback and notKept tell what else is missing without namespaces.
+const (
+	noLoopback = "there is no network namespace: a command that may reach no host cannot use the loopback either"
+	notKept    = "the cairn home, git hooks and git config that are in a folder which tasks may write are not protected"
+)
+
+// unveiled tells what becomes of the kept paths of a policy that cannot be mounted over.
+func (p Policy) unveiled() string {
+	if p.Lenient {
+		return notKept
+	}
+	return noVeil
+}
+
 // Probe tells what this system can hold a task with.
 func Probe() []Protection {
 	abi := landlockABI()
@@ -28,8 +42,8 @@ func Probe() []Protection {
 			"single ports cannot be allowed, only all of the network or none: use Linux 6.7 or later"),
 		have("signals", abi >= 6, "tasks cannot signal or trace what is not theirs, nor reach abstract sockets",
 			"a task could signal your other processes: use Linux 6.12 or later"),
-		have("namespaces", problem == "", "nothing of a task outlives it, and kept paths are mounted over",
-			noVeil+" ("+problem+"): allow user namespaces, on Ubuntu by an AppArmor profile for cairn"),
+		have("namespaces", problem == "", "nothing of a task outlives it, kept paths are mounted over, and the loopback is its own",
+			notKept+"; and commands cannot use the loopback ("+problem+"): allow user namespaces, on Ubuntu by an AppArmor profile for cairn"),
 		have("calls", seccompWorks(), "seccomp refuses the system calls that no task needs",
 			"the kernel lacks seccomp filters, or this architecture is not known"),
 		have("limits", true, "processor time, memory, processes, files and disk are bounded"+rootNote(), ""),
@@ -63,7 +77,7 @@ func lacking(p Policy) (lacks []string) {
 		lacks = append(lacks, "there is no seccomp: the task can use any network but TCP")
 	}
 	if p.Strict && spaceProblem() != "" {
-		lacks = append(lacks, "there are no namespaces: "+noVeil)
+		lacks = append(lacks, "there are no namespaces: "+p.unveiled())
 	}
 	return lacks
 }

@@ -48,14 +48,19 @@ const AnyPort uint16 = 0
 type Policy struct {
 	Root string `json:"root,omitempty"` // the workspace; a path under it may not lead out of it
 
-	Read     []string `json:"read,omitempty"`     // and execute; what is not there is left out
+	Read     []string `json:"read,omitempty"`     // and execute, unless Exec says what; what is not there is left out
 	Write    []string `json:"write,omitempty"`    // and read; one that ends in / is made
 	ReadOnly []string `json:"readOnly,omitempty"` // kept from being written, though under Write
 	Hidden   []string `json:"hidden,omitempty"`   // kept from being written and read
+	Exec     []string `json:"exec,omitempty"`     // nil: all that can be read; else these and what is in them
+	ExecTmp  bool     `json:"-"`                  // with Exec: and what is in the private folder
 
 	Connect []uint16 `json:"connect,omitempty"` // TCP ports, to any host; none: no network at all
 	Bind    []uint16 `json:"bind,omitempty"`    // TCP ports
 	Unix    bool     `json:"unix,omitempty"`    // may use Unix sockets, also those of services outside
+	// Loopback gives a child that may reach nothing a network of its own, where namespaces are to be had: it
+	// and what it starts can speak to each other there, and to nobody else.
+	Loopback bool `json:"loopback,omitempty"`
 
 	// Limits; zero is none. Memory and CPU hold for each process by itself and for all together.
 	CPU       time.Duration `json:"cpu,omitempty"`
@@ -69,6 +74,12 @@ type Policy struct {
 	Umask  int  `json:"umask,omitempty"`  // zero leaves the engine's
 	Tmp    bool `json:"tmp,omitempty"`    // a private folder as TMPDIR and HOME, removed afterwards
 	Strict bool `json:"strict,omitempty"` // refuse to run where a protection is lacking
+	// Lenient gives up what is kept from within Write where it cannot be mounted over, rather than that nothing
+	// new can be made beside it; the Lacks of a Cell say so.
+	Lenient bool `json:"lenient,omitempty"`
+
+	Private string            `json:"-"` // the private folder, where the caller made one with Temporary; it removes it
+	Holds   map[string]string `json:"-"` // what the private folder holds at the beginning: content by name
 }
 
 // Protection is one thing that this system can, or cannot, hold a task with.

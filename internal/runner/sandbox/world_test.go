@@ -39,7 +39,6 @@ func TestMain(m *testing.M) {
 			os.Exit(engine(os.Args[2], os.Args[3], os.Args[4]))
 		}
 	}
-	sandbox.Hurry()
 	code := m.Run()
 	process.Close()
 	if err := goleak.Find(); err != nil && code == 0 {

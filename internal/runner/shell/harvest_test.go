@@ -77,6 +77,9 @@ func TestDeclaredOutputs(t *testing.T) {
 	} {
 		c.want.Name = "x"
 		cl, _ := call(t, map[string]any{"run": c.run}, c.want)
+		if strings.Contains(c.says, "gone") {
+			cl.Limits.Mode = capability.Off // a confined command cannot remove its workspace
+		}
 		r, err := New().Run(t.Context(), cl)
 		name := c.run + " as " + c.want.Type
 		if c.says == "" && (err != nil || string(r.Outputs["x"]) != c.give) {

@@ -46,33 +46,43 @@ func (r *Runner) Run(ctx context.Context, call capability.Call) (capability.Resu
 	if err != nil {
 		return capability.Result{}, err
 	}
-	file, tidy, err := scratch()
+	s, err := newScratch(call.Limits)
 	if err != nil {
 		return capability.Result{}, err
 	}
-	defer tidy()
+	defer s.tidy()
 	out, errs := &spool{}, &spool{}
 	defer out.close()
 	defer errs.close()
 
 	spec := process.Spec{
-		Argv: []string{in.Shell, "-c", in.Run}, Dir: dir, Env: environment(call, file),
+		Argv: []string{in.Shell, "-c", in.Run}, Dir: dir, Env: environment(call, s.file),
 		Stdout: out, Stderr: errs,
+	}
+	if err := spec.Limit(call.Limits); err != nil {
+		return capability.Result{}, err
+	}
+	if spec.Confine != nil {
+		spec.Confine.Private = s.private
 	}
 	if in.Stdin != nil {
 		spec.Stdin = strings.NewReader(*in.Stdin)
 	}
 	res := capability.Result{
 		Outputs: map[string]json.RawMessage{}, Dir: place(in.Dir), EnvNames: names(spec.Env),
-		Versions: r.versions.of(in, spec),
+		Versions: r.versions.of(in, spec, call.Limits.Root),
 	}
 	o, err := process.Run(ctx, call.Host, spec)
 	failure := verdict(ctx, o, err)
+	if failure != nil && spec.Confine != nil {
+		failure = confined(failure, o, call.Limits)
+	}
 	if o.Process.PID == 0 {
 		return res, failure // it never ran
 	}
+	process.Note(&res, call.Limits, o)
 	res.Exit, res.Stdout, res.Stderr = &o.Exit, text(o.Stdout), text(o.Stderr)
-	h := harvest{call: call, res: &res, file: file,
+	h := harvest{call: call, res: &res, file: s.file,
 		streams: map[string]stream{"stdout": {out, o.StdoutBytes}, "stderr": {errs, o.StderrBytes}}}
 	// What there is to keep is kept even when the command was stopped, so not with a ctx that is done;
 	// what is missing then is no news.

@@ -20,10 +20,10 @@ type versions struct {
 
 // of tells which shell runs a command and, when the command begins with a plain word, which program
 // that is. The program is not asked for its version: nobody knows what it would do.
-func (v *versions) of(in input, spec process.Spec) map[string]string {
+func (v *versions) of(in input, spec process.Spec, root string) map[string]string {
 	found := map[string]string{}
 	if path, ok := process.Find(in.Shell, spec.Dir, spec.Env); ok {
-		found[filepath.Base(in.Shell)] = v.shell(path)
+		found[filepath.Base(in.Shell)] = v.shell(path, root)
 	}
 	word := firstWord(in.Run)
 	if path, ok := process.Find(word, spec.Dir, spec.Env); word != "" && ok {
@@ -37,8 +37,9 @@ var speaks = []string{"bash", "zsh", "fish", "ksh93"}
 
 var number = regexp.MustCompile(`\d+(\.\d+)+\S*`)
 
-// shell is the real path of a shell, and its version when it has one.
-func (v *versions) shell(path string) string {
+// shell is the real path of a shell, and its version when it has one. One of the workspace is not asked: a task may have
+// made it, and it would not be confined.
+func (v *versions) shell(path, root string) string {
 	if s, ok := v.known.Load(path); ok {
 		return s.(string)
 	}
@@ -46,7 +47,7 @@ func (v *versions) shell(path string) string {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		said = target
 	}
-	if slices.Contains(speaks, filepath.Base(said)) {
+	if slices.Contains(speaks, filepath.Base(said)) && installed(said, root) {
 		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 		defer cancel()
 		cmd := exec.CommandContext(ctx, said, "--version")
@@ -57,6 +58,13 @@ func (v *versions) shell(path string) string {
 	}
 	v.known.Store(path, said)
 	return said
+}
+
+// installed reports whether a program is the system's.
+func installed(path, root string) bool {
+	rel, err := filepath.Rel(root, path)
+	return (root == "" || err != nil || strings.HasPrefix(rel, "..")) && slices.ContainsFunc([]string{"/bin/", "/usr/", "/opt/", "/nix/"},
+		func(dir string) bool { return strings.HasPrefix(path, dir) })
 }
 
 // builtins are words that a shell keeps to itself although programs of that name may be installed.
