@@ -115,7 +115,6 @@ func (r *Run) putBack(ctx context.Context, w Work, rep Reporter, backup json.Raw
 	if call.Dir, err = r.dirOf(ctx, w); err != nil {
 		return nil, err
 	}
-	call.Limits.Root = call.Dir
 	return []string{"put back what " + w.Spec.Uses + " had kept"}, k.Restore(ctx, call, backup)
 }
 

@@ -132,9 +132,10 @@ func (r *Run) once(ctx context.Context, w Work, s stay, e *lifecycle.Ended) (cap
 	if err != nil {
 		return capability.Result{}, err
 	}
+	s.call.Limits.Root = place.Dir()
 	defer place.Leave()
 	if rel, err := filepath.Rel(r.engine.Root, s.call.Dir); err == nil {
-		s.call.Dir, s.call.Limits.Root = filepath.Join(place.Dir(), rel), place.Dir()
+		s.call.Dir = filepath.Join(place.Dir(), rel)
 	}
 	res, err := act(ctx, s.runner, s.call)
 	if !s.writes {
