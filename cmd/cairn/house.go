@@ -31,7 +31,7 @@ func parts(hard <-chan struct{}) cli.Parts {
 }
 
 func options(s cli.Site, v cli.Version) assembly.Options {
-	return assembly.Options{Home: s.Home, Root: s.Root, Version: v.Number, Secrets: sources(s.Secrets)}
+	return assembly.Options{Home: s.Home, Root: s.Root, Version: v.Number, Secrets: sources(s.Secrets), People: s, Policies: s.Policies}
 }
 
 // sources are where the settings say that secrets come from.

@@ -15,6 +15,7 @@ import (
 	"github.com/cairn-plan/cairn/internal/engine"
 	"github.com/cairn-plan/cairn/internal/fault"
 	"github.com/cairn-plan/cairn/internal/journal"
+	"github.com/cairn-plan/cairn/internal/policy"
 	"github.com/cairn-plan/cairn/internal/runner/machine"
 	"github.com/cairn-plan/cairn/internal/runner/process"
 	"github.com/cairn-plan/cairn/internal/secret"
@@ -27,10 +28,13 @@ type Options struct {
 	Home    string // the folder with cairn.db
 	Root    string // the project
 	Version string
-	Secrets secret.Config                     // where secrets come from, beside CAIRN_SECRET_*
-	Now     func() time.Time                  // default time.Now
-	Journal func(journal.Store) journal.Store // wraps the journal; optional
-	Extend  func(*capability.Registry) error  // adds capabilities; optional
+	Secrets secret.Config // where secrets come from, beside CAIRN_SECRET_*
+	People  engine.People // who has which role; optional
+	// Policies are those of the project and the home; optional.
+	Policies func() ([]policy.Source, error)
+	Now      func() time.Time                  // default time.Now
+	Journal  func(journal.Store) journal.Store // wraps the journal; optional
+	Extend   func(*capability.Registry) error  // adds capabilities; optional
 }
 
 // House is an open home.
@@ -109,6 +113,8 @@ func (h *House) furnish(o Options) error {
 		Publish:   h.publish,
 		Workspace: h.workspace,
 		Secrets:   &h.secrets,
+		People:    o.People,
+		Policies:  o.Policies,
 	})
 	return nil
 }

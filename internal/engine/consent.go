@@ -105,7 +105,9 @@ func (r *Run) hold(ctx context.Context, w Work, a *lifecycle.Assessed) error {
 	if err != nil {
 		return err
 	}
-	a.Demands, a.Denied = ruling.Demands, ruling.Denied
+	if a.Denied = ruling.Denied; !r.engine.Agreed {
+		a.Demands = ruling.Demands
+	}
 	a.Subject, err = r.subject(ctx, w, c)
 	return err
 }

@@ -52,6 +52,7 @@ type Config struct {
 	Publish      func(name string, spec []byte) error
 	Secrets      Secrets // optional: without, a plan that names one fails
 	People       People  // optional: without, nobody has a role
+	Agreed       bool    // everybody is taken to agree, as in a dry run
 	// Policies are those of the project and the home, read anew each time; nil: there are none.
 	Policies func() ([]policy.Source, error)
 	Days     budget.Days   // what all plans spend in a day; optional

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cairn-plan/cairn/internal/digest"
 	"github.com/cairn-plan/cairn/internal/fault"
+	"github.com/cairn-plan/cairn/internal/gate"
 	"github.com/cairn-plan/cairn/internal/journal"
 	"github.com/cairn-plan/cairn/internal/lifecycle"
 	"github.com/cairn-plan/cairn/internal/plan"
@@ -96,6 +97,9 @@ func (r *Run) Step(f lifecycle.Fact) ([]Work, []lifecycle.Derived, error) {
 	f.Time = r.clock()
 	if f.Actor == "" {
 		f.Actor = lifecycle.Engine
+	}
+	if actor, claimer := gate.Claimed(f.Actor); claimer != "" {
+		f.By(actor, claimer, r.engine.trusts())
 	}
 	derived, err := r.State.Take(f)
 	if err != nil {

@@ -14,13 +14,16 @@ var (
 	formTypes = []string{"text", "number", "bool", "json", "list"}
 )
 
-// ReadPolicy reads a policy that stands outside of a plan, in a project's settings or in a home.
-func ReadPolicy(file string, src []byte) (*Policy, Faults) {
+// ReadPolicy reads a policy that stands outside of a plan: as a file of its own, or under a key of a project's settings.
+func ReadPolicy(file string, src []byte, key string) (*Policy, Faults) {
 	d := &decoder{file: file}
 	root, problems := source.Read(source.YAML, src)
 	d.take(problems)
 	if len(problems) > 0 && root.Kind == source.Null {
 		return nil, d.all()
+	}
+	if key != "" {
+		root, _ = root.Get(key)
 	}
 	p := &Policy{}
 	if root.Kind != source.Null {

@@ -34,6 +34,7 @@ type app struct {
 	io    Streams
 	env   func(string) string
 	home  string // --home
+	as    string // --as
 	json  bool   // --json
 	plain bool   // --plain, of the commands that draw
 }
@@ -71,6 +72,7 @@ func (a *app) root() *cobra.Command {
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.PersistentFlags().StringVar(&a.home, "home", "", "folder that keeps journals and artifacts (default: .cairn in the project)")
+	root.PersistentFlags().StringVar(&a.as, "as", "", "act under another name, where the settings allow it")
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print JSON")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return fault.New(fault.Invalid, "%s", err).Remedy("see: %s --help", c.CommandPath())
@@ -93,7 +95,7 @@ func (a *app) everyday() []*cobra.Command {
 func (a *app) others() []*cobra.Command {
 	return []*cobra.Command{
 		a.diffCommand(), a.applyCommand(), a.rollbackCommand(), a.fmtCommand(), a.schemaCommand(), a.pauseCommand(), a.cancelCommand(), a.retryCommand(), a.failCommand(),
-		a.rejectCommand(), a.auditCommand(), a.artifactCommand(), a.capabilityCommand(), a.doctorCommand(), a.versionCommand(),
+		a.rejectCommand(), a.delegateCommand(), a.auditCommand(), a.artifactCommand(), a.capabilityCommand(), a.doctorCommand(), a.versionCommand(),
 		a.completionCommand(),
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/cairn-plan/cairn/internal/fault"
+	"github.com/cairn-plan/cairn/internal/plan"
 )
 
 // configName is the file with a project's settings.
@@ -22,10 +23,13 @@ type config struct {
 	workers int
 	actor   string
 	secrets map[string]Secret
+	roles   map[string][]string // who has which; names as the journal has them
+	as      string              // whether people may act under another name
+	policy  *plan.Policy
 }
 
 // configKeys are all there are; an unknown one is refused, or a slip of the hand would change nothing in silence.
-var configKeys = []string{"home", "workers", "actor", "secrets"}
+var configKeys = []string{"home", "workers", "actor", "secrets", "roles", "as", "policy"}
 
 func readConfig(path string) (c config, err error) {
 	b, err := os.ReadFile(path)
@@ -48,7 +52,13 @@ func readConfig(path string) (c config, err error) {
 			Remedy("write lines such as workers: 4")
 	}
 	for i := 0; i < len(m.Content); i += 2 {
-		if err := c.set(path, m.Content[i], m.Content[i+1]); err != nil {
+		key, value := m.Content[i], m.Content[i+1]
+		if key.Value == "policy" {
+			err = c.setPolicy(path, b)
+		} else {
+			err = c.set(path, key, value)
+		}
+		if err != nil {
 			return config{}, err
 		}
 	}
@@ -63,8 +73,13 @@ func (c *config) set(path string, key, value *yaml.Node) error {
 		}
 		return fault.New(fault.Invalid, "%s:%d: there is no setting %q", path, key.Line, key.Value).Remedy("%s", remedy)
 	}
-	if key.Value == "secrets" {
+	switch key.Value {
+	case "secrets":
 		return c.setSecrets(path, value)
+	case "roles":
+		return c.setRoles(path, value)
+	case "as":
+		return c.setAs(path, value)
 	}
 	if value.Kind != yaml.ScalarNode || value.Value == "" {
 		return fault.New(fault.Invalid, "%s:%d: %s wants one value", path, value.Line, key.Value).Remedy("write %s: VALUE", key.Value)

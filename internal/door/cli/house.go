@@ -14,6 +14,7 @@ import (
 	"github.com/cairn-plan/cairn/internal/fault"
 	"github.com/cairn-plan/cairn/internal/journal"
 	"github.com/cairn-plan/cairn/internal/plan"
+	"github.com/cairn-plan/cairn/internal/policy"
 )
 
 // Parts is what main hands to this door. Nothing in it is opened before a command asks for it.
@@ -33,6 +34,11 @@ type Site struct {
 	Home    string
 	Root    string
 	Secrets map[string]Secret // by name
+
+	Policies func() ([]policy.Source, error) // those of the project and the home
+
+	roles map[string][]string
+	trust bool
 }
 
 // Secret is where the value of a secret is found: one of a variable, a file and a command.
@@ -90,7 +96,7 @@ func (a *app) at() (place, error) {
 	if err != nil {
 		return place{}, fault.Wrap(fault.Invalid, err, "find the current folder").Remedy("change to a folder that exists")
 	}
-	return locate(dir, a.home, a.env)
+	return locate(dir, a.home, a.as, a.env)
 }
 
 // open opens the home, making it when it is not there.

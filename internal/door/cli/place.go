@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/cairn-plan/cairn/internal/fault"
+	"github.com/cairn-plan/cairn/internal/plan"
 )
 
 // homeName is the folder that makes another folder a project, beside configName and .git.
@@ -22,19 +23,25 @@ type place struct {
 	actor   string // person:NAME
 	workers int    // 0: as the plan says
 	secrets map[string]Secret
+	roles   map[string][]string
+	trust   bool
+	policy  *plan.Policy
 }
 
 // site is what main needs to know of a place.
-func (p place) site() Site { return Site{Home: p.home, Root: p.root, Secrets: p.secrets} }
+func (p place) site() Site {
+	return Site{Home: p.home, Root: p.root, Secrets: p.secrets, Policies: p.policies, roles: p.roles, trust: p.trust}
+}
 
 // locate finds the project upwards from dir and reads its settings.
-func locate(dir, homeFlag string, env func(string) string) (place, error) {
+func locate(dir, homeFlag, as string, env func(string) string) (place, error) {
 	root := projectRoot(dir)
 	c, err := readConfig(filepath.Join(root, configName))
 	if err != nil {
 		return place{}, err
 	}
-	p := place{root: root, home: filepath.Join(root, homeName), workers: c.workers, secrets: c.secrets}
+	p := place{root: root, home: filepath.Join(root, homeName), workers: c.workers, secrets: c.secrets,
+		roles: c.roles, trust: c.as == asTrusted, policy: c.policy}
 	if c.home != "" {
 		p.home = under(root, c.home)
 	}
@@ -46,8 +53,8 @@ func locate(dir, homeFlag string, env func(string) string) (place, error) {
 			return place{}, fault.New(fault.Invalid, "CAIRN_WORKERS is %q, which is no number above 0", w).Remedy("set it to a number such as 4, or unset it")
 		}
 	}
-	p.actor = person(cmp.Or(env("CAIRN_ACTOR"), c.actor, osUser(env)))
-	return p, nil
+	p.actor, err = identify(c, cmp.Or(env("CAIRN_ACTOR"), c.actor), as, osUser(env))
+	return p, err
 }
 
 // projectRoot is the nearest folder upwards that holds a home, a cairn.yaml or a repository; else dir itself.

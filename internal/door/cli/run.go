@@ -113,6 +113,13 @@ func (a *app) runFile(ctx context.Context, p place, name string, o runOptions) e
 	if err := r.err(); err != nil {
 		return err
 	}
+	rules, err := p.rules(r.plan)
+	if err == nil {
+		err = nobodyHas(r.plan, rules, p.roles)
+	}
+	if err != nil {
+		return err
+	}
 	if o.dry {
 		return a.dryRunFile(ctx, p, r)
 	}
