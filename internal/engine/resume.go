@@ -93,6 +93,10 @@ func (r *Run) cutOff(ctx context.Context, ef lifecycle.Effect) lifecycle.Fact {
 		return ask("the engine stopped while it ran; it must not run twice, and nothing here can tell whether it took effect")
 	}
 	e := &lifecycle.Ended{Outcome: lifecycle.Succeeded, Probed: true}
+	// What the attempt did to files and was not kept is gone where it had a folder of its own: the last state tells.
+	if call.Dir, err = r.dirOf(ctx, w, call.Dir); err != nil {
+		return ask("the engine stopped while it ran, and its files cannot be looked at: " + err.Error())
+	}
 	call.Host = &host{run: r, work: w, rep: refuseReports{}}
 	res, done, err := prober.Probe(ctx, call)
 	switch {

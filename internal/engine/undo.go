@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/cairn-plan/cairn/internal/capability"
+	"github.com/cairn-plan/cairn/internal/digest"
 	"github.com/cairn-plan/cairn/internal/fault"
 	"github.com/cairn-plan/cairn/internal/journal"
 	"github.com/cairn-plan/cairn/internal/lifecycle"
@@ -49,7 +50,12 @@ func (r *Run) takeBack(ctx context.Context, w Work, rep Reporter) ([]string, err
 		return nil, fault.New(fault.NotFound, "the files that it changed were kept, and there is no git here that could put them back").
 			Remedy("install git and see that it is in PATH")
 	case len(k.spans) > 0:
-		how, err = r.revert(ctx, w, ws, k)
+		if how, err = r.revert(ctx, w, ws, k); err != nil || len(k.backup) == 0 || !r.reaches(w) {
+			break
+		}
+		var more []string
+		more, err = r.putBack(ctx, w, rep, k.backup)
+		how = append(how, more...)
 	case len(k.backup) > 0:
 		how, err = r.putBack(ctx, w, rep, k.backup)
 	case !k.looked:
@@ -59,6 +65,12 @@ func (r *Run) takeBack(ctx context.Context, w Work, rep Reporter) ([]string, err
 		how = append(how, "not put back, because it was not kept: "+clip(strings.Join(k.left, ", ")))
 	}
 	return how, err
+}
+
+// reaches reports whether a task may have changed what is in no file of the workspace.
+func (r *Run) reaches(w Work) bool {
+	contract, _, _ := r.engine.Capabilities.Lookup(w.Spec.Uses)
+	return contract.Needs.Network
 }
 
 // unkept says why nothing of what a task did was kept.
@@ -72,9 +84,7 @@ func (r *Run) unkept(w Work) string {
 
 // revert puts the files back that a task changed.
 func (r *Run) revert(ctx context.Context, w Work, ws Workspace, k keepsake) ([]string, error) {
-	title, _, _ := strings.Cut(message(r.State.Name, w.Task, w.Spec), "\n")
-	got, err := ws.Revert(ctx, Back{Spans: k.spans, Spared: k.spared, Force: r.space.force,
-		Message: "revert(plan): take back what was done\n\n" + title + "\nPlan: " + r.State.Name + "\nTask: " + w.Task + "\n"})
+	got, err := ws.Revert(ctx, Back{Spans: k.spans, Spared: k.spared, Force: r.space.force, Message: r.goingBack(w)})
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +99,7 @@ func (r *Run) revert(ctx context.Context, w Work, ws Workspace, k keepsake) ([]s
 	}
 	tell("put "+files(len(got.Files))+" back: ", got.Files)
 	tell("what was changed since stays in ", got.Joined)
-	tell("left as it is, because another task that stays was at work too: ", got.Spared)
+	tell("left to another task that was at work too: ", got.Spared)
 	tell("overwrote what was changed since (see it with: "+got.Recall+"): ", got.Overwritten)
 	return how, nil
 }
@@ -101,7 +111,7 @@ func files(n int) string {
 	return strconv.Itoa(n) + " files"
 }
 
-// putBack hands a capability what it had kept.
+// putBack hands a capability what it had kept, where it would work now, and keeps what that does to the files.
 func (r *Run) putBack(ctx context.Context, w Work, rep Reporter, backup json.RawMessage) ([]string, error) {
 	call, runner, err := r.call(ctx, w)
 	if err != nil {
@@ -111,25 +121,57 @@ func (r *Run) putBack(ctx context.Context, w Work, rep Reporter, backup json.Raw
 	if !ok {
 		return nil, fault.New(fault.Failed, "%s cannot put back what it kept any more", w.Spec.Uses)
 	}
-	call.Host = &host{run: r, work: w, rep: rep}
-	if call.Dir, err = r.dirOf(ctx, w); err != nil {
+	ws, err := r.workspace(ctx)
+	if err != nil {
 		return nil, err
 	}
-	return []string{"put back what " + w.Spec.Uses + " had kept"}, k.Restore(ctx, call, backup)
+	keep := func() error { return nil }
+	if ws != nil {
+		place, err := ws.Enter(ctx, w.Task, true)
+		if err != nil {
+			return nil, err
+		}
+		defer place.Leave()
+		call.Dir = r.inside(place, call.Dir)
+		keep = func() error {
+			_, err := place.Keep(context.WithoutCancel(ctx), r.goingBack(w))
+			return err
+		}
+	}
+	// The files may have brought it back already: an SQLite database is one of them.
+	call.Host = &host{run: r, work: w, rep: refuseReports{}}
+	if now, err := k.Backup(ctx, call); err == nil && alike(now, backup) {
+		return nil, nil
+	}
+	call.Host = &host{run: r, work: w, rep: rep}
+	if err := k.Restore(ctx, call, backup); err != nil {
+		return nil, err
+	}
+	return []string{"put back what " + w.Spec.Uses + " had kept"}, keep()
 }
 
-// dirOf is where a task's files are now.
-func (r *Run) dirOf(ctx context.Context, w Work) (string, error) {
+// goingBack is the message of the commit that puts back what a task did.
+func (r *Run) goingBack(w Work) string { return GoingBack + message(r.State.Name, w.Task, w.Spec) }
+
+// alike reports whether two texts are the same JSON.
+func alike(a, b json.RawMessage) bool {
+	x, err1 := digest.Canonicalize(a)
+	y, err2 := digest.Canonicalize(b)
+	return err1 == nil && err2 == nil && string(x) == string(y)
+}
+
+// dirOf is where a folder of the project is in the last state of the workspace.
+func (r *Run) dirOf(ctx context.Context, w Work, dir string) (string, error) {
 	ws, err := r.workspace(ctx)
 	if err != nil || ws == nil {
-		return r.engine.Root, err
+		return dir, err
 	}
 	place, err := ws.Enter(ctx, w.Task, false)
 	if err != nil {
 		return "", err
 	}
 	defer place.Leave()
-	return place.Dir(), nil
+	return r.inside(place, dir), nil
 }
 
 // runRollback carries out the rollback that the plan names for a task.

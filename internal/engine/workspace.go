@@ -27,11 +27,14 @@ type Workspace interface {
 // Span is what happened from one kept state to a later one.
 type Span struct{ Before, After string }
 
+// GoingBack begins the message of a commit that puts something back.
+const GoingBack = "revert(plan): "
+
 // Back is what shall be taken back.
 type Back struct {
 	Spans   []Span // of the task, one an attempt, in order
 	Spared  []Span // of tasks that stay, in the order in which they ended: what they may have done too is left to them
-	Message string // of the commit
+	Message string // of the commit; it begins with GoingBack
 	Force   bool   // overwrite what was changed since
 }
 
@@ -134,9 +137,7 @@ func (r *Run) once(ctx context.Context, w Work, s stay, e *lifecycle.Ended) (cap
 	}
 	s.call.Limits.Root = place.Dir()
 	defer place.Leave()
-	if rel, err := filepath.Rel(r.engine.Root, s.call.Dir); err == nil {
-		s.call.Dir = filepath.Join(place.Dir(), rel)
-	}
+	s.call.Dir = r.inside(place, s.call.Dir)
 	res, err := act(ctx, s.runner, s.call)
 	if !s.writes {
 		return res, err
@@ -153,6 +154,14 @@ func (r *Run) once(ctx context.Context, w Work, s stay, e *lifecycle.Ended) (cap
 		err = kerr
 	}
 	return res, err
+}
+
+// inside is where a folder of the project is in a place.
+func (r *Run) inside(place Place, dir string) string {
+	if rel, err := filepath.Rel(r.engine.Root, dir); err == nil {
+		return filepath.Join(place.Dir(), rel)
+	}
+	return dir
 }
 
 // message is the commit message of a task: its sort, its title, and where it comes from.

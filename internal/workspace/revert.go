@@ -43,16 +43,25 @@ func (r reverting) from(ctx context.Context, head string) (tree string, out engi
 	if err != nil {
 		return "", out, err
 	}
-	if out.Spared, err = r.spare(ctx, turns); err != nil || len(turns) == 0 {
+	if out.Spared, err = r.spare(ctx, turns); err != nil {
 		return "", out, err
+	}
+	tree, err = r.take(ctx, head, turns, &out)
+	return tree, out, err
+}
+
+// take takes turns back.
+func (r reverting) take(ctx context.Context, head string, turns map[string]turn, out *engine.Reverted) (tree string, err error) {
+	if len(turns) == 0 {
+		return "", nil
 	}
 	back, err := r.build(ctx, head, turns, func(t turn) entry { return t.was })
 	if err != nil {
-		return "", out, err
+		return "", err
 	}
 	now, err := r.git.turns(ctx, head, back)
 	if err != nil || len(now) == 0 {
-		return "", out, err
+		return "", err
 	}
 	var since, blocking []string // changed since, and in the way without being the task's
 	for name, n := range now {
@@ -64,6 +73,11 @@ func (r reverting) from(ctx context.Context, head string) (tree string, out engi
 	}
 	slices.Sort(since)
 	slices.Sort(blocking)
+	if dropped, err := r.settled(ctx, head, since, turns); err != nil {
+		return "", err
+	} else if dropped {
+		return r.take(ctx, head, turns, out)
+	}
 	switch {
 	case len(blocking) > 0:
 		tree, out.Overwritten = back, sortedUnion(since, blocking)
@@ -74,13 +88,31 @@ func (r reverting) from(ctx context.Context, head string) (tree string, out engi
 		tree = back
 	}
 	if err != nil {
-		return "", out, err
+		return "", err
 	}
 	if len(out.Overwritten) > 0 && !r.back.Force {
-		return "", out, collided(out.Overwritten)
+		return "", collided(out.Overwritten)
 	}
 	out.Files, err = r.git.differing(ctx, head, tree)
-	return tree, out, err
+	return tree, err
+}
+
+// settled drops the turns of files that nothing but going back has changed since: another way of going back has put them
+// back already. It reports whether there are any.
+func (r reverting) settled(ctx context.Context, head string, since []string, turns map[string]turn) (dropped bool, err error) {
+	last := r.back.Spans[len(r.back.Spans)-1].After
+	for _, name := range since {
+		out, err := r.git.run(ctx, nil, "log", "--format=%s", "--full-history", head, "^"+last, "--", name)
+		if err != nil {
+			return false, err
+		}
+		subjects := strings.Split(strings.TrimSpace(string(out)), "\n")
+		if !slices.ContainsFunc(subjects, func(s string) bool { return !strings.HasPrefix(s, engine.GoingBack) }) {
+			delete(turns, name)
+			dropped = true
+		}
+	}
+	return dropped, nil
 }
 
 func collided(files []string) error {

@@ -166,3 +166,16 @@ func TestRevertSparesWhatOthersMayHaveDone(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// What another way of going back has put back, as a capability does with what it kept, is not put back again.
+func TestRevertLeavesWhatWasPutBackOtherwise(t *testing.T) {
+	both(t, workspace.Options{}, func(t *testing.T, p *project, w workspaceUnderTest) {
+		c := do(t, w, "one", func(dir string) { write(t, dir, "README", "one\n"); write(t, dir, "made.txt", "made\n") })
+		do(t, w, engine.GoingBack+"the rows", func(dir string) { write(t, dir, "README", "first, in other bytes\n") })
+		got, err := w.Revert(t.Context(), span(c.Before, c.After))
+		must(t, err)
+		if !slices.Equal(got.Files, []string{"made.txt"}) || now(t, w, "README") != "first, in other bytes\n" {
+			t.Errorf("%+v", got)
+		}
+	})
+}
