@@ -114,12 +114,10 @@ func TestEveryByteOfAProofCounts(t *testing.T) {
 	for name, file := range map[string][]byte{"records": d.prove("release", "build"), "growth": growth} {
 		wantSound(t, file, nil)
 		for i := range file {
-			for _, flip := range []byte{1, 0x20, 0x80} {
-				bad := slices.Clone(file)
-				bad[i] ^= flip
-				if c, err := audit.Check(bad, nil); err == nil && c.Sound() {
-					t.Fatalf("%s: byte %d (%q) was changed, and nothing was found", name, i, file[i])
-				}
+			bad := slices.Clone(file)
+			bad[i] ^= 1 << (i % 8)
+			if c, err := audit.Check(bad, nil); err == nil && c.Sound() {
+				t.Fatalf("%s: byte %d (%q) was changed, and nothing was found", name, i, file[i])
 			}
 			if c, err := audit.Check(file[:i], nil); err == nil && c.Sound() {
 				t.Fatalf("%s: it was cut at byte %d, and nothing was found", name, i)

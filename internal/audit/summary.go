@@ -60,9 +60,6 @@ type TaskLine struct {
 	Artifacts []capability.Ref `json:"artifacts,omitempty"`
 }
 
-// planRevised is the kind of a fact that hands in another revision.
-const planRevised journal.Kind = "plan.revised"
-
 // decides reports whether a record tells of a decision: all that people say at gates, and how they judge criteria.
 func decides(k journal.Kind) bool {
 	return lifecycle.IsFact(k) && strings.HasPrefix(string(k), "gate.") || k == lifecycle.TaskJudged
@@ -125,7 +122,7 @@ func (h *history) summarize() (Summary, error) {
 		switch {
 		case decides(r.Kind):
 			s.Decisions = append(s.Decisions, actOf(r))
-		case r.Kind == planRevised:
+		case r.Kind == lifecycle.PlanRevised:
 			s.Revisions = append(s.Revisions, actOf(r))
 		}
 	}
