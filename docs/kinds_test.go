@@ -29,7 +29,7 @@ var derivedBodies = map[journal.Kind]struct {
 }{
 	lifecycle.PlanEnded: {name: "endedBody"}, lifecycle.TaskWaiting: {name: "waitingBody"}, lifecycle.TaskRetried: {name: "retriedBody"},
 	lifecycle.TaskRecovering: {name: "recoveringBody"}, lifecycle.TaskReopened: {name: "reopenedBody"}, lifecycle.TaskSettled: {name: "settledBody"},
-	lifecycle.TaskStarted: {members: []string{"execution", "group", "key"}}, lifecycle.GateOpened: {},
+	lifecycle.TaskStarted: {members: []string{"execution", "group", "key"}}, lifecycle.GateOpened: {name: "openedBody"}, lifecycle.GateEscalated: {name: "escalatedBody"},
 	lifecycle.TaskUndoing: {members: []string{"execution"}}, lifecycle.RollbackEnded: {name: "rollbackBody"},
 	lifecycle.BudgetReserved: {members: fields(reflect.TypeFor[budget.Amount]())}, lifecycle.BudgetSettled: {members: fields(reflect.TypeFor[budget.Amount]())},
 	lifecycle.BudgetRefused: {name: "refusedBody"},

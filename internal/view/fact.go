@@ -44,12 +44,11 @@ func factPhrase(r journal.Record, body any) string {
 		}
 		return because("judged not good enough", b.Why)
 	case *lifecycle.Fired:
-		return "the wait was over"
+		return firedPhrase(b)
 	case *lifecycle.Decided:
-		if b.Approved {
-			return because("approved", b.Why)
-		}
-		return because("rejected", b.Why)
+		return decidedPhrase(b)
+	case *lifecycle.Delegated:
+		return because("handed the decision on to "+who(b.To), b.Why)
 	case *lifecycle.Stored:
 		s := "stored " + plain(b.Name) + " (" + Size(b.Size) + ")"
 		if b.Partial {

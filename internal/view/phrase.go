@@ -25,6 +25,7 @@ type derived struct {
 	Failed    string              `json:"failed"`
 	Left      int                 `json:"left"`
 	Undone    int                 `json:"undone"`
+	gateBody
 }
 
 func derivedOf(r journal.Record) (d derived, ok bool) {
@@ -75,7 +76,9 @@ func phrase(r journal.Record) string {
 	case lifecycle.RollbackEnded:
 		return rollbackPhrase(d)
 	case lifecycle.GateOpened:
-		return "the gate asked for a decision"
+		return openedPhrase(d)
+	case lifecycle.GateEscalated:
+		return escalatedPhrase(d)
 	}
 	return ""
 }

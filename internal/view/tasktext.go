@@ -27,6 +27,7 @@ func TaskText(w io.Writer, st *lifecycle.State, records []journal.Record, task s
 	}
 	b.WriteString(head + "\n" + standing(st, k.task) + "\n")
 	section(&b, "", spec(st, k))
+	section(&b, "Gate", gateRows(st, k.task))
 	section(&b, "Attempts", attempts(records, task))
 	if r := k.task.Result; r != nil {
 		section(&b, "Outputs", outputRows(r))
@@ -152,7 +153,7 @@ func limits(s *plan.Task, add func(name, text string)) {
 func attempts(records []journal.Record, task string) [][]string {
 	var rows [][]string
 	for _, r := range records {
-		if r.Task != task || r.Kind != lifecycle.TaskEnded && r.Kind != lifecycle.TaskInterrupted && r.Kind != lifecycle.TaskJudged && r.Kind != lifecycle.GateDecided && r.Kind != lifecycle.TaskUndone {
+		if r.Task != task || r.Kind != lifecycle.TaskEnded && r.Kind != lifecycle.TaskInterrupted && r.Kind != lifecycle.TaskJudged && !gateRecord(r.Kind) && r.Kind != lifecycle.TaskUndone {
 			continue
 		}
 		name, text := saidBy(r)
