@@ -28,6 +28,8 @@ type Command struct {
 	To       string            `json:"to,omitempty"`       // who is handed the decision
 	Budget   *budget.Amount    `json:"budget,omitempty"`   // by how much to raise
 	Day      string            `json:"day,omitempty"`      // whose budget it is
+
+	Revision *Revision `json:"revision,omitempty"` // of replan
 }
 
 // The commands.
@@ -42,6 +44,7 @@ const (
 	Reject      = "reject"
 	Delegate    = "delegate"
 	PutArtifact = "put"
+	Replan      = "replan" // go on under another revision
 )
 
 // heldWait is how long a command waits for the process that holds the plan.
@@ -72,6 +75,11 @@ func (r *Run) obey(ctx context.Context, c Command, actor string) error {
 	// Whoever held the plan is gone. Nothing may start that nobody would carry out.
 	if r.State.Tended && !r.State.Phase.Over() {
 		if _, _, err := r.Step(lifecycle.Fact{Kind: lifecycle.PlanLeft, Body: &lifecycle.Reason{}}); err != nil {
+			return err
+		}
+	}
+	if f.Kind == lifecycle.PlanRevised {
+		if err := r.forsake(ctx); err != nil {
 			return err
 		}
 	}
@@ -187,6 +195,8 @@ func (r *Run) factFor(c Command, actor string) (lifecycle.Fact, error) {
 		return r.spending(f, c, actor)
 	case Complete, Fail:
 		return r.finish(f, c, actor)
+	case Replan:
+		return r.revision(f, c)
 	default:
 		return f, fault.New(fault.Invalid, "%q is no command", c.Name)
 	}

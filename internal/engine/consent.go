@@ -279,6 +279,8 @@ func (r *Run) Outcome(f lifecycle.Fact) error {
 		if f.Actor != lifecycle.Engine {
 			return r.another(f.Task)
 		}
+	case *lifecycle.Revised:
+		return r.published(context.Background(), b)
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ type Impact struct {
 type Rerun struct {
 	Task string `json:"task"`
 	Why  string `json:"why"`
+	Was  Status `json:"was"`
 	Held bool   `json:"held,omitempty"` // it must not run twice, so a person is asked first
 }
 
@@ -27,7 +28,7 @@ type Drop struct {
 
 // Loses reports whether work that was done is lost.
 func (m Impact) Loses() bool {
-	return len(m.Again) > 0 || slices.ContainsFunc(m.Dropped, func(d Drop) bool { return d.Status == Completed })
+	return slices.ContainsFunc(m.Again, func(r Rerun) bool { return r.Was == Completed }) || slices.ContainsFunc(m.Dropped, func(d Drop) bool { return d.Status == Completed })
 }
 
 func (m *move) impact() Impact {
@@ -52,9 +53,9 @@ func (m *move) list(out *Impact, g int32) {
 		case f.from == 0:
 			out.Added = append(out.Added, n.id)
 		case f.again && o.status != Skipped:
-			out.Again = append(out.Again, Rerun{n.id, f.why, n.twice})
+			out.Again = append(out.Again, Rerun{n.id, f.why, o.status, n.twice})
 		case f.renewed && o.status != Skipped && f.own:
-			out.Changed = append(out.Changed, Rerun{n.id, f.why, false})
+			out.Changed = append(out.Changed, Rerun{n.id, f.why, o.status, false})
 		case !f.renewed && o.status == Completed:
 			out.Kept = append(out.Kept, n.id)
 		}

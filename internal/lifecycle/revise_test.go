@@ -36,7 +36,7 @@ func TestARevisionKeepsWhatIsTheSame(t *testing.T) {
 	title := task("a")
 	title.Title, title.Labels = "other words", []string{"l"}
 	next := []plan.Task{title, needs(task("b"), "a"), runs(task("c"), "else"), needs(task("d"), "c"), task("f")}
-	want := "kept [a b] again [{c its work changed false} {d it follows from c false}] changed [] dropped [{e completed}] added [f]"
+	want := "kept [a b] again [{c its work changed completed false} {d it follows from c completed false}] changed [] dropped [{e completed}] added [f]"
 	if got := said(t, m, next...); got != want {
 		t.Errorf("\n got %s\nwant %s", got, want)
 	}
@@ -132,7 +132,7 @@ func TestItemsAndSubplansAreKept(t *testing.T) {
 	m.run().phase(PlanCompleted)
 	other := fan
 	other.Subplan = &plan.Subplan{Tasks: []plan.Task{task("x"), runs(needs(task("y"), "x"), "else")}}
-	want := "kept [a fan-1/x fan-2/x] again [{fan-1/y its work changed false} {fan-2/y its work changed false} {z it follows from fan false}] changed [] dropped [] added []"
+	want := "kept [a fan-1/x fan-2/x] again [{fan-1/y its work changed completed false} {fan-2/y its work changed completed false} {z it follows from fan completed false}] changed [] dropped [] added []"
 	if got := said(t, m, task("a"), other, needs(task("z"), "fan")); got != want {
 		t.Errorf("\n got %s\nwant %s", got, want)
 	}
