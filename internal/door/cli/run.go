@@ -19,6 +19,8 @@ type runOptions struct {
 	until   string
 	workers int
 	dry     bool
+
+	rehearsal rehearseOptions
 }
 
 func (o *runOptions) addFlags(c *cobra.Command, a *app) {
@@ -39,12 +41,12 @@ func (o runOptions) check() error {
 func (a *app) runCommand() *cobra.Command {
 	var o runOptions
 	c := &cobra.Command{
-		Use:     "run FILE|PLAN [--dry-run] [--yes] [--until TASK] [--workers N] [--plain]",
+		Use:     "run FILE|PLAN [--dry-run] [--rehearse] [--yes] [--until TASK] [--workers N] [--plain]",
 		Short:   "carry out a plan file, or go on with a plan",
-		Example: "  cairn run examples/first.yaml\n  cairn run release.yaml --dry-run\n  cairn run release.yaml --until test\n  cairn run - --json < plan.yaml",
+		Example: "  cairn run examples/first.yaml\n  cairn run release.yaml --dry-run\n  cairn run release.yaml --rehearse --faults 5%\n  cairn run release.yaml --until test\n  cairn run - --json < plan.yaml",
 		Args:    takes(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := o.check(); err != nil {
+			if err := errors.Join(o.check(), o.rehearsal.check(c)); err != nil {
 				return err
 			}
 			p, err := a.at()
@@ -55,6 +57,8 @@ func (a *app) runCommand() *cobra.Command {
 			switch {
 			case err != nil:
 				return err
+			case isPlan && o.rehearsal.on:
+				return a.rehearsePlan(c.Context(), p, plan, o)
 			case isPlan:
 				return a.within(c.Context(), func(p place, h *House) error {
 					if o.dry {
@@ -68,6 +72,7 @@ func (a *app) runCommand() *cobra.Command {
 	}
 	o.addFlags(c, a)
 	c.Flags().BoolVar(&o.dry, "dry-run", false, "show what would be done, and do nothing")
+	o.rehearsal.addFlags(c)
 	return c
 }
 
@@ -120,8 +125,11 @@ func (a *app) runFile(ctx context.Context, p place, name string, o runOptions) e
 	if err != nil {
 		return err
 	}
-	if o.dry {
+	switch {
+	case o.dry:
 		return a.dryRunFile(ctx, p, r)
+	case o.rehearsal.on:
+		return a.rehearse(ctx, p, r.plan, o)
 	}
 	h, err := a.open(ctx, p)
 	if err != nil {
