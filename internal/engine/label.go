@@ -15,17 +15,23 @@ type flow struct {
 	made *plan.Flow
 }
 
-// carried tells the labels of what a piece of work hands on. The run's owner calls it.
-func (r *Run) carried(ef lifecycle.Effect) []plan.Carried {
+// carried are the labels of what a piece of work hands on, and the policy that judges it: that of its own revision.
+type carried struct {
+	labels []plan.Carried
+	policy *plan.Policy
+}
+
+// carried tells what a piece of work hands on. The run's owner calls it.
+func (r *Run) carried(ef lifecycle.Effect) carried {
 	if r.flow.plan != r.State.Plan {
 		r.flow = flow{r.State.Plan, r.State.Plan.Flow()}
 	}
-	return r.flow.made.Sent(ef.Spec, ef.Kind == lifecycle.Undo)
+	return carried{r.flow.made.Sent(ef.Spec, ef.Kind == lifecycle.Undo), r.State.Plan.Policy}
 }
 
 // mayGo refuses a call whose data may not reach what it is for, before anything is sent.
 func (r *Run) mayGo(w Work, c capability.Contract, call *capability.Call) error {
-	if len(w.scope.carried) == 0 {
+	if len(w.scope.carried.labels) == 0 {
 		return nil
 	}
 	call.May = func(host string) error {
@@ -36,7 +42,7 @@ func (r *Run) mayGo(w Work, c capability.Contract, call *capability.Call) error 
 }
 
 func (r *Run) refuse(w Work, uses string, with json.RawMessage, reach plan.Reach) error {
-	no, refused := r.State.Plan.Policy.Refused(w.scope.carried, uses, with, reach)
+	no, refused := w.scope.carried.policy.Refused(w.scope.carried.labels, uses, with, reach)
 	if !refused {
 		return nil
 	}

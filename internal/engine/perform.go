@@ -147,6 +147,9 @@ func (r *Run) call(ctx context.Context, w Work) (capability.Call, capability.Run
 			return call, nil, err
 		}
 	}
+	if len(call.With) == 0 {
+		call.With = json.RawMessage("{}") // runners are promised an object
+	}
 	for _, o := range t.Outputs {
 		if strings.HasPrefix(o.From, "${") {
 			continue // another task made it
@@ -227,7 +230,7 @@ func (r *Run) judge(ctx context.Context, w Work, e *lifecycle.Ended, res capabil
 	if err == nil {
 		return
 	}
-	e.Outcome, e.Error, e.Stderr = lifecycle.Failed, clip(err.Error()), clip(res.Stderr)
+	e.Outcome, e.Error, e.Stderr = lifecycle.Failed, told(err), clip(res.Stderr)
 	if fault.Is(err, fault.Invalid) {
 		e.Final = true
 	}

@@ -20,8 +20,8 @@ type scope struct {
 
 	inputs json.RawMessage // the plan's, with what people answered since
 
-	matter  *matter        // what is to be approved, where something is
-	carried []plan.Carried // labels of what the work hands on
+	matter  *matter // what is to be approved, where something is
+	carried carried // labels of what the work hands on
 }
 
 // seen is what one name means: a task's result, one for each item of a fan-out, or those of the tasks of a subplan.

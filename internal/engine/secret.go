@@ -100,11 +100,19 @@ func (r *Run) clean(res capability.Result, err error) (capability.Result, error)
 	}
 	res.Stdout, res.Stderr = red.String(res.Stdout), red.String(res.Stderr)
 	if err != nil {
-		if msg := err.Error(); red.String(msg) != msg {
-			err = fault.New(fault.CodeOf(err), "%s", red.String(msg))
+		if msg, hint := err.Error(), fault.HintOf(err); red.String(msg) != msg || red.String(hint) != hint {
+			err = fault.New(fault.CodeOf(err), "%s", red.String(msg)).Remedy("%s", red.String(hint))
 		}
 	}
 	return res, err
+}
+
+// told is what a record says of an error: what is wrong, and what to do about it.
+func told(err error) string {
+	if hint := fault.HintOf(err); hint != "" {
+		return clip(err.Error() + " (" + hint + ")")
+	}
+	return clip(err.Error())
 }
 
 // cleaned is a reader's content without secrets.

@@ -15,6 +15,7 @@ import (
 	"github.com/cairn-plan/cairn/internal/digest"
 	"github.com/cairn-plan/cairn/internal/engine"
 	"github.com/cairn-plan/cairn/internal/fault"
+	"github.com/cairn-plan/cairn/internal/redact"
 )
 
 type capabilityTestOptions struct {
@@ -59,6 +60,7 @@ type tried struct {
 	With    json.RawMessage            `json:"with"`
 	OK      bool                       `json:"ok"`
 	Error   string                     `json:"error,omitempty"`
+	Remedy  string                     `json:"remedy,omitempty"`
 	Exit    *int                       `json:"exit,omitempty"`
 	Outputs map[string]json.RawMessage `json:"outputs,omitempty"`
 	Stdout  string                     `json:"stdout,omitempty"`
@@ -110,13 +112,25 @@ func try(ctx context.Context, runner capability.Runner, o capabilityTestOptions,
 	ctx, cancel := context.WithTimeout(ctx, o.timeout)
 	defer cancel()
 	t := tried{Says: ex.Says, With: ex.With}
+	given := map[string]string{}
+	secret := func(ctx context.Context, name string) (string, error) {
+		value, err := o.secrets.Value(ctx, name)
+		if err == nil {
+			given[name] = value
+		}
+		return value, err
+	}
 	began := time.Now()
 	res, err := runner.Run(ctx, capability.Call{Plan: "test", Task: "test", Execution: 1, Attempt: 1,
-		Key: digest.Parts("cairn test", o.id), With: ex.With, Dir: dir, Host: bench{}, Secret: o.secrets.Value})
+		Key: digest.Parts("cairn test", o.id), With: ex.With, Dir: dir, Host: bench{}, Secret: secret})
 	t.Took = time.Since(began)
-	t.OK, t.Exit, t.Outputs, t.Stdout, t.Stderr = err == nil, res.Exit, res.Outputs, res.Stdout, res.Stderr
+	red := redact.New(given)
+	t.OK, t.Exit, t.Outputs, t.Stdout, t.Stderr = err == nil, res.Exit, res.Outputs, red.String(res.Stdout), red.String(res.Stderr)
+	for name, v := range res.Outputs {
+		t.Outputs[name] = red.JSON(v)
+	}
 	if err != nil {
-		t.Error = err.Error()
+		t.Error, t.Remedy = red.String(err.Error()), red.String(fault.HintOf(err))
 	}
 	return t
 }
@@ -127,6 +141,9 @@ func (t tried) tell(out Out) {
 		mark = "failed: " + t.Error
 	}
 	fmt.Fprintf(out, "%s: %s (%s)\n", cmp.Or(t.Says, string(t.With)), mark, t.Took.Round(time.Millisecond))
+	if t.Remedy != "" {
+		fmt.Fprintf(out, "  %s\n", t.Remedy)
+	}
 	for name, v := range t.Outputs {
 		fmt.Fprintf(out, "  %s = %s\n", name, v)
 	}

@@ -160,7 +160,7 @@ func (f *forge) create(ctx context.Context) (*pull, error) {
 // refused says why a forge did not do what was asked.
 func (f *forge) refused(r reply) error {
 	said := f.said(r)
-	what := fmt.Sprintf("%s answered %d", f.at.Host, r.status)
+	what := fmt.Sprintf("the forge at %s answered %d", f.at.Host, r.status)
 	if said != "" {
 		what += ": " + said
 	}

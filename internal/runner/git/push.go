@@ -185,7 +185,7 @@ func (p parcel) refused(a answer) error {
 	case strings.Contains(said, "[remote rejected]"):
 		why := said[strings.Index(said, "[remote rejected]")+len("[remote rejected]"):]
 		why, _, _ = strings.Cut(why, "\n")
-		return fault.New(fault.Denied, "the remote %s refused %s: %s", clean(p.Remote), p.To, strings.Trim(why, " ()")).
+		return fault.New(fault.Denied, "the remote %s refused %s: %s%s", clean(p.Remote), p.To, strings.Trim(why, " ()"), reasons(a.err)).
 			Remedy("its rules forbid it: push to another branch with to, and open a pull request")
 	case strings.Contains(said, "stale info"):
 		return fault.New(fault.Conflict, "%s at the remote is not at %.12s any more, so it is not replaced", p.To, p.Lease).
@@ -195,6 +195,20 @@ func (p parcel) refused(a answer) error {
 			Remedy("fetch and merge or rebase onto it, then resume; nothing was pushed")
 	}
 	return p.explain("push", a)
+}
+
+// reasons are what the hooks of a remote said, which git passes on.
+func reasons(stderr string) string {
+	var said []string
+	for line := range strings.Lines(stderr) {
+		if text, ok := strings.CutPrefix(line, "remote: "); ok && strings.TrimSpace(text) != "" {
+			said = append(said, strings.TrimSpace(text))
+		}
+	}
+	if len(said) == 0 {
+		return ""
+	}
+	return "; it says: " + cut(strings.Join(said, " "), 300)
 }
 
 // there is where the branch is at the remote; empty when it is not.

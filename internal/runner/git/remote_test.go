@@ -105,7 +105,7 @@ func TestPushRefused(t *testing.T) {
 	if err := os.Chmod(hook, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	k.refused("git.push", `{"to": "x"}`, fault.Denied, "pre-receive hook declined")
+	k.refused("git.push", `{"to": "x"}`, fault.Denied, "pre-receive hook declined; it says: protected")
 	k.refused("git.push", `{"remote": "none"}`, fault.NotFound, "no remote none")
 	k.refused("git.push", `{"branch": "none"}`, fault.NotFound, "no branch none")
 	k.refused("git.push", `{"to": "a b"}`, fault.Invalid, "no name for a branch")

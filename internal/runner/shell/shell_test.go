@@ -212,8 +212,8 @@ func TestFailures(t *testing.T) {
 		run, says, hint string
 		exit            int
 	}{
-		{"echo one >&2; echo 'the reason' >&2; echo >&2; exit 3", "exit status 3: the reason", "resume", 3},
-		{"exit 4", "exit status 4", "resume", 4},
+		{"echo one >&2; echo 'the reason' >&2; echo >&2; exit 3", "exit status 3: the reason", "", 3},
+		{"exit 4", "exit status 4", "", 4},
 		{"no-such-command", "exit status 127: ", "PATH", 127},
 		{"echo > f; ./f", "exit status 126: ", "chmod", 126},
 		{"kill -KILL $$", "killed by SIGKILL", "memory", 137},

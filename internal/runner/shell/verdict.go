@@ -52,7 +52,7 @@ func meaning(exit int) string {
 	case 127:
 		return "127 says that a program was not found: install it, or add its directory to PATH in env"
 	}
-	return "read what it printed, correct the command, then resume"
+	return "" // what it printed tells more than we could
 }
 
 // lastLine is the last line that says anything.
