@@ -39,6 +39,10 @@ func PlanJSON(st *lifecycle.State) ([]byte, error) {
 	put(&out, "state", source.Text(string(st.State())))
 	put(&out, "hash", source.Text(st.Hash().String()))
 	put(&out, "author", source.Text(st.Author))
+	if len(st.Revisions) > 1 {
+		put(&out, "revision", integer(st.Rev))
+		put(&out, "revisions", node(revisionsOf(st)))
+	}
 	put(&out, "counts", sum.node())
 	if rs := Risks(st.Plan); len(rs) > 0 {
 		put(&out, "risks", node(rs))
@@ -174,4 +178,21 @@ func (c *counts) node() source.Node {
 	}
 	put(&n, "total", integer(c.total))
 	return n
+}
+
+// revision is one edition of a plan as JSON.
+type revision struct {
+	Rev    int       `json:"revision"`
+	Spec   digest.ID `json:"spec"`
+	Author string    `json:"author"`
+	How    string    `json:"how,omitempty"`
+	Why    string    `json:"why,omitempty"`
+}
+
+func revisionsOf(st *lifecycle.State) []revision {
+	out := make([]revision, len(st.Revisions))
+	for i, r := range st.Revisions {
+		out[i] = revision(r)
+	}
+	return out
 }

@@ -19,6 +19,9 @@ func PlanText(w io.Writer, st *lifecycle.State, o TreeOptions) error {
 	if g := st.Plan.Goal; g != nil && g.Objective != "" {
 		lines = append(lines, paint([]piece{{"for: " + plain(g.Objective), dim}}, o.Width, o.Color))
 	}
+	if n := len(st.Revisions); n > 1 {
+		lines = append(lines, paint([]piece{{RevisionLine(st.Revisions[n-1]), dim}}, o.Width, o.Color))
+	}
 	lines = append(lines, "")
 	tree := TreeLines(st, o)
 	last := len(tree) - 1
@@ -27,4 +30,9 @@ func PlanText(w io.Writer, st *lifecycle.State, o TreeOptions) error {
 		return err
 	}
 	return RiskLines(w, "", Risks(st.Plan), o.Color)
+}
+
+// RevisionLine tells who made a revision, and why.
+func RevisionLine(r lifecycle.Revision) string {
+	return because("revision "+number(r.Rev)+" by "+who(r.Author), r.Why)
 }

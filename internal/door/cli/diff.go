@@ -19,12 +19,19 @@ type diffOptions struct {
 func (a *app) diffCommand() *cobra.Command {
 	var o diffOptions
 	c := &cobra.Command{
-		Use:               "diff PLAN TASK [--stat]",
-		Short:             "show what a task changed in the files",
-		Example:           "  cairn diff release bump\n  cairn diff release bump --stat\n  cairn diff release bump | git apply -R",
-		Args:              takes(2, 2),
+		Use:   "diff PLAN (TASK [--stat] | A B)",
+		Short: "show what a task changed in the files, or what differs between two revisions",
+		Example: "  cairn diff release bump\n  cairn diff release bump --stat\n  cairn diff release bump | git apply -R\n" +
+			"  cairn diff release 1 2\n  cairn diff release@1 release@2 --json",
+		Args:              takes(2, 3),
 		ValidArgsFunction: a.completePlan,
 		RunE: func(c *cobra.Command, args []string) error {
+			if r, ok, err := revisionsOf(args); ok || err != nil {
+				if err != nil {
+					return err
+				}
+				return a.within(c.Context(), func(_ place, h *House) error { return runPlanDiff(c.Context(), h.Engine, r, a.out()) })
+			}
 			o.plan, o.task = args[0], args[1]
 			return a.within(c.Context(), func(_ place, h *House) error {
 				return runDiff(c.Context(), h.Engine, o, a.out())

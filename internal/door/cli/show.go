@@ -15,21 +15,23 @@ import (
 type showOptions struct {
 	plan        string
 	task        string
+	rev         int // a revision that was asked for; 0: the run as it stands
 	checkpoints bool
 }
 
 func (a *app) showCommand() *cobra.Command {
 	var o showOptions
 	c := &cobra.Command{
-		Use:               "show PLAN [TASK] [--checkpoints]",
+		Use:               "show PLAN[@REVISION] [TASK] [--checkpoints]",
 		Short:             "show a plan, or one task, and where it stands",
-		Example:           "  cairn show first\n  cairn show first report\n  cairn show first --json\n  cairn show first --checkpoints",
+		Example:           "  cairn show first\n  cairn show first report\n  cairn show first --json\n  cairn show first --checkpoints\n  cairn show first@1",
 		Args:              takes(1, 2),
 		ValidArgsFunction: a.completePlan,
 		RunE: func(c *cobra.Command, args []string) error {
 			if o.plan = args[0]; len(args) == 2 {
 				o.task = args[1]
 			}
+			o.plan, o.rev = engine.AtRevision(o.plan)
 			return a.within(c.Context(), func(_ place, h *House) error {
 				if o.checkpoints {
 					return runCheckpoints(c.Context(), h.Engine, o.plan, a.out())
@@ -46,6 +48,9 @@ func runShow(ctx context.Context, e *engine.Engine, o showOptions, out Out) erro
 	st, _, err := e.Load(ctx, o.plan)
 	if err != nil {
 		return err
+	}
+	if o.rev > 0 {
+		return showRevision(ctx, e, st, o, out)
 	}
 	if o.task != "" {
 		if _, ok := st.Task(o.task); !ok {
