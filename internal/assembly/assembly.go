@@ -111,6 +111,7 @@ func (h *House) furnish(o Options) error {
 			return ended && err == nil
 		},
 		Publish:   h.publish,
+		Days:      h.Store,
 		Workspace: h.workspace,
 		Secrets:   &h.secrets,
 		People:    o.People,

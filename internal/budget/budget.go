@@ -112,6 +112,19 @@ func (a Amount) Bound(limit Amount) Amount {
 	return a
 }
 
+// Strictest is the limit of both: what either leaves open, the other decides.
+func (a Amount) Strictest(b Amount) Amount {
+	for _, u := range Units {
+		if top := b.Of(u); top > 0 && (a.Of(u) == 0 || top < a.Of(u)) {
+			a = a.With(u, top)
+			if u == Cost {
+				a.Currency = b.Currency
+			}
+		}
+	}
+	return a
+}
+
 // Raised is the limit with more in it. What has no limit needs none.
 func (a Amount) Raised(by Amount) Amount {
 	for _, u := range Units {

@@ -113,6 +113,9 @@ func TestFigures(t *testing.T) {
 	if b := (Amount{Calls: most}).Plus(Amount{Calls: most}); b.Calls != most {
 		t.Errorf("a sum turned over: %d", b.Calls)
 	}
+	if b := (Amount{Calls: 3, Tokens: 5}).Strictest(Amount{Calls: 4, Tokens: 2, Cost: 1, Currency: "EUR"}); b != (Amount{Calls: 3, Tokens: 2, Cost: 1, Currency: "EUR"}) {
+		t.Errorf("the strictest of both is %+v", b)
+	}
 	p := Purse{Spent: Amount{Calls: 2}, Held: Amount{Calls: 1}, Raised: Amount{Calls: 4}}
 	if left := p.Left(Amount{Calls: 3}); left != (Amount{Calls: 4}) {
 		t.Errorf("%+v is left", left)

@@ -55,8 +55,7 @@ type Config struct {
 	Agreed       bool    // everybody is taken to agree, as in a dry run
 	// Policies are those of the project and the home, read anew each time; nil: there are none.
 	Policies func() ([]policy.Source, error)
-	Days     budget.Days   // what all plans spend in a day; optional
-	DayLimit budget.Amount // what they may; zero: as much as they like
+	Days     budget.Days // what all plans spend in a day; nil: nobody counts
 	// Workspace opens the workspace of a plan; nil: tasks run in the root and their changes are not kept.
 	Workspace func(ctx context.Context, plan, kind string) (Workspace, error)
 }
@@ -148,6 +147,9 @@ func (e *Engine) Submit(ctx context.Context, p *plan.Plan, source, actor string)
 	body := &lifecycle.Submitted{Spec: blob.ID, Size: blob.Size, Title: p.Title, Tasks: len(p.Tasks), Source: source, Law: lifecycle.Law,
 		Capabilities: e.installed(p.Tasks, map[string]lifecycle.Installed{})}
 	r := newRun(e, lifecycle.New(name), journal.Head{}, release)
+	if body.Budget, _, err = e.limits(p); err != nil {
+		return "", err
+	}
 	if body.Guarded, err = e.guarded(ctx, p); err != nil {
 		return "", err
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/cairn-plan/cairn/internal/budget"
 	"github.com/cairn-plan/cairn/internal/fault"
 	"github.com/cairn-plan/cairn/internal/lifecycle"
+	"github.com/cairn-plan/cairn/internal/plan"
 )
 
 // The commands about budgets. Their task is the one whose budget is meant; none: the plan's, or that of the day.
@@ -18,7 +19,7 @@ const (
 
 // spending makes the fact of a command about a budget.
 func (r *Run) spending(f lifecycle.Fact, c Command, actor string) (lifecycle.Fact, error) {
-	if err := r.mayRaise(actor); err != nil {
+	if err := r.engine.mayRaise(r.State.Plan, actor); err != nil {
 		return f, err
 	}
 	if c.Name == Deny {
@@ -32,41 +33,50 @@ func (r *Run) spending(f lifecycle.Fact, c Command, actor string) (lifecycle.Fac
 	return f, nil
 }
 
-// mayRaise refuses who has none of the roles that policy.approve names for budgets.
-func (r *Run) mayRaise(actor string) error {
-	if r.State.Plan.Policy == nil {
-		return nil
-	}
-	wanted := r.State.Plan.Policy.Approve["budget"]
-	if len(wanted) == 0 {
-		return nil
-	}
-	for _, role := range r.engine.roles(actor) {
-		if slices.Contains(wanted, role) {
-			return nil
+// mayRaise refuses who lacks the roles that policies name for budgets, under approve: the plan's, the project's and the home's.
+func (e *Engine) mayRaise(p *plan.Plan, actor string) error {
+	policies := []*plan.Policy{p.Policy}
+	if e.Policies != nil {
+		sources, err := e.Policies()
+		if err != nil {
+			return err
+		}
+		for _, s := range sources {
+			policies = append(policies, s.Policy)
 		}
 	}
-	return fault.New(fault.Denied, "a budget of plan %s is raised or refused by %s, and %s is not", r.State.Name, strings.Join(wanted, " or "), actor).
-		Remedy("ask somebody who has the role")
+	has := e.roles(actor)
+	for _, pol := range policies {
+		if pol == nil || len(pol.Approve[plan.Budgets]) == 0 {
+			continue
+		}
+		wanted := pol.Approve[plan.Budgets]
+		if !slices.ContainsFunc(wanted, func(role string) bool { return slices.Contains(has, role) }) {
+			return fault.New(fault.Denied, "whether a budget is raised is for %s to say, and %s is not", strings.Join(wanted, " or "), actor).
+				Remedy("ask somebody who has the role")
+		}
+	}
+	return nil
 }
 
 // RaiseDay raises what all plans of the home may spend today, and lets the plan go on that asked for it. Others that wait for the
 // day go on when they are resumed.
 func (e *Engine) RaiseDay(ctx context.Context, name, actor string, by budget.Amount, why string) error {
-	if e.Days == nil || e.DayLimit.IsZero() {
-		return fault.New(fault.Conflict, "there is no budget of the day here").Remedy("set one in cairn.yaml: budget: {day: {calls: 100}}")
-	}
-	for _, u := range budget.Units {
-		if by.Of(u) > 0 && e.DayLimit.Of(u) == 0 {
-			return fault.New(fault.Conflict, "the budget of the day has no limit of %s, so none can be raised", u).
-				Remedy("see what is limited with: cairn budget %s", name)
-		}
-	}
 	st, _, err := e.Load(ctx, name)
 	if err != nil {
 		return err
 	}
-	if err := (&Run{engine: e, State: st}).mayRaise(actor); err != nil {
+	_, limit, err := e.limits(st.Plan)
+	if err != nil {
+		return err
+	}
+	for _, u := range budget.Units {
+		if by.Of(u) > 0 && limit.Of(u) == 0 {
+			return fault.New(fault.Conflict, "the day has no budget of %s, so none can be raised", u).
+				Remedy("see what is limited with: cairn budget %s", name)
+		}
+	}
+	if err := e.mayRaise(st.Plan, actor); err != nil {
 		return err
 	}
 	day := e.today()
@@ -81,11 +91,11 @@ func (e *Engine) DenyDay(ctx context.Context, name, actor, why string) error {
 	return e.Do(ctx, name, actor, Command{Name: Deny, Day: e.today(), Why: why})
 }
 
-// Today tells how the budget of the day stands; ok is false where there is none.
-func (e *Engine) Today(ctx context.Context) (r budget.Reading, limit budget.Amount, ok bool, err error) {
-	if e.Days == nil || e.DayLimit.IsZero() {
-		return r, limit, false, nil
+// Today tells how the budget of the day stands for a plan. Where there is none the limit is zero.
+func (e *Engine) Today(ctx context.Context, p *plan.Plan) (r budget.Reading, limit budget.Amount, err error) {
+	if _, limit, err = e.limits(p); err != nil || e.Days == nil || limit.IsZero() {
+		return r, budget.Amount{}, err
 	}
 	r, err = e.Days.Day(ctx, e.today())
-	return r, e.DayLimit.Raised(r.Raised), true, err
+	return r, limit.Raised(r.Raised), err
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cairn-plan/cairn/internal/budget"
 	"github.com/cairn-plan/cairn/internal/digest"
 	"github.com/cairn-plan/cairn/internal/fault"
 	"github.com/cairn-plan/cairn/internal/gate"
@@ -27,6 +28,7 @@ type Run struct {
 	items   itemCache
 	space   space
 	vault   vault
+	day     budget.Amount // what all plans may spend in one, as policies had it when the run began
 	flow    flow
 }
 
@@ -179,6 +181,10 @@ func (r *Run) TakePending() []journal.Entry {
 // Begin starts a submitted run, or takes up one that another process left: what its attempts came to is
 // found out, by asking the capability where it can be asked, and the rest is repeated or put to a person.
 func (r *Run) Begin(ctx context.Context, workers int) ([]Work, error) {
+	var err error
+	if _, r.day, err = r.engine.limits(r.State.Plan); err != nil {
+		return nil, err
+	}
 	s := &lifecycle.Session{Epoch: r.State.Epoch + 1, Engine: r.engine.Version, Host: r.engine.Host, PID: r.engine.PID, Workers: workers}
 	switch r.State.Phase {
 	case lifecycle.PlanPending:
@@ -190,7 +196,6 @@ func (r *Run) Begin(ctx context.Context, workers int) ([]Work, error) {
 	}
 	cutOff := append([]lifecycle.Effect(nil), r.State.Unfinished()...)
 	out := r.work(append([]lifecycle.Effect(nil), r.State.Outstanding()...))
-	var err error
 	if s.Guarded, err = r.newlyGuarded(ctx); err != nil {
 		return nil, err
 	}

@@ -10,14 +10,34 @@ import (
 	"github.com/cairn-plan/cairn/internal/capability"
 	"github.com/cairn-plan/cairn/internal/fault"
 	"github.com/cairn-plan/cairn/internal/lifecycle"
+	"github.com/cairn-plan/cairn/internal/plan"
 )
 
 // today names the day by which a home counts its spending: the calendar day of this machine.
 func (e *Engine) today() string { return e.Now().Local().Format(time.DateOnly) }
 
+// limits are what the policies of the project, the home and the plan let a plan spend, and all plans in a day: the strictest of
+// them. The plan's own budget is not among the first, the law knows it.
+func (e *Engine) limits(p *plan.Plan) (house, day budget.Amount, err error) {
+	if p != nil && p.Policy != nil && p.Policy.Budget != nil {
+		day = lifecycle.AmountOf(p.Policy.Budget.Day)
+	}
+	if e.Policies == nil {
+		return house, day, nil
+	}
+	sources, err := e.Policies()
+	for _, s := range sources {
+		if s.Policy != nil && s.Policy.Budget != nil {
+			house = house.Strictest(lifecycle.AmountOf(s.Policy.Budget))
+			day = day.Strictest(lifecycle.AmountOf(s.Policy.Budget.Day))
+		}
+	}
+	return house, day, err
+}
+
 // inDay drops what a day cannot count: money of another currency.
-func (e *Engine) inDay(a budget.Amount) budget.Amount {
-	if a.Currency != e.DayLimit.Currency {
+func (r *Run) inDay(a budget.Amount) budget.Amount {
+	if a.Currency != r.day.Currency {
 		a.Cost, a.Currency = 0, ""
 	}
 	return a
@@ -31,7 +51,7 @@ func (r *Run) dayKey(w Work, nested int) string {
 
 // counted reports whether the budget of the day has a say in a piece of work.
 func (r *Run) counted(w Work) bool {
-	return r.engine.Days != nil && !r.engine.DayLimit.IsZero() && !w.Want.IsZero()
+	return r.engine.Days != nil && !r.day.IsZero() && !w.Want.IsZero()
 }
 
 // admit asks the day for what an attempt wants. Where there is no room the fact says so, and nothing is done.
@@ -41,19 +61,19 @@ func (r *Run) admit(ctx context.Context, w Work, want budget.Amount, nested int)
 	}
 	e := r.engine
 	day := e.today()
-	want = e.inDay(want)
-	got, err := e.Days.Reserve(ctx, day, r.dayKey(w, nested), want, e.DayLimit)
+	want = r.inDay(want)
+	got, err := e.Days.Reserve(ctx, day, r.dayKey(w, nested), want, r.day)
 	if err != nil || got.Short == "" {
 		return nil, err
 	}
-	return &lifecycle.Read{Day: day, Short: got.Short, Limit: e.DayLimit.Raised(got.Raised),
-		Spent: got.Spent.Plus(got.Held).Bound(e.DayLimit), Want: want.Bound(e.DayLimit)}, nil
+	return &lifecycle.Read{Day: day, Short: got.Short, Limit: r.day.Raised(got.Raised),
+		Spent: got.Spent.Plus(got.Held).Bound(r.day), Want: want.Bound(r.day)}, nil
 }
 
 // dismiss tells the day what became of a reservation. What cannot be told stays charged as it was reserved.
 func (r *Run) dismiss(ctx context.Context, w Work, spent budget.Amount, nested int) {
 	if r.counted(w) && !errors.Is(context.Cause(ctx), ErrStopped) {
-		_ = r.engine.Days.Settle(context.WithoutCancel(ctx), r.dayKey(w, nested), r.engine.inDay(spent))
+		_ = r.engine.Days.Settle(context.WithoutCancel(ctx), r.dayKey(w, nested), r.inDay(spent))
 	}
 }
 
@@ -155,10 +175,10 @@ func (r *Run) reread(ctx context.Context) ([]Work, error) {
 				return nil, err
 			}
 			p := budget.Purse{Spent: got.Spent, Held: got.Held, Raised: got.Raised}
-			if answer, _ := p.Ask(e.DayLimit, budget.Amount{}.With(w.Short, 1)); answer != budget.Yes {
+			if answer, _ := p.Ask(r.day, budget.Amount{}.With(w.Short, 1)); answer != budget.Yes {
 				return nil, nil
 			}
-			read.Limit, read.Spent = e.DayLimit.Raised(got.Raised), got.Spent.Plus(got.Held).Bound(e.DayLimit)
+			read.Limit, read.Spent = r.day.Raised(got.Raised), got.Spent.Plus(got.Held).Bound(r.day)
 		}
 		work, _, err := r.Step(lifecycle.Fact{Kind: lifecycle.BudgetRead, Body: read})
 		return work, err

@@ -33,14 +33,25 @@ func (s *State) limitOf(i int32) budget.Amount {
 	if n.item > 0 {
 		return budget.Amount{}
 	}
-	b := n.spec.Budget
-	if i == 0 && s.Plan.Policy != nil {
-		b = s.Plan.Policy.Budget
+	if i > 0 {
+		return AmountOf(n.spec.Budget)
 	}
-	return amountOf(b)
+	if s.Plan.Policy == nil {
+		return s.house
+	}
+	return AmountOf(s.Plan.Policy.Budget).Strictest(s.house)
 }
 
-func amountOf(b *plan.Budget) budget.Amount {
+// inCurrency drops money of another currency than a budget is in: it counts its own only.
+func inCurrency(limit, a budget.Amount) budget.Amount {
+	if limit.Currency != "" && a.Currency != limit.Currency {
+		a.Cost, a.Currency = 0, ""
+	}
+	return a
+}
+
+// AmountOf is a budget of the plan language as an amount.
+func AmountOf(b *plan.Budget) budget.Amount {
 	if b == nil {
 		return budget.Amount{}
 	}
@@ -53,7 +64,7 @@ func (s *State) metered(group int32, t *plan.Task) bool {
 	if !s.counts(t) {
 		return false
 	}
-	bounded := !amountOf(t.Budget).IsZero()
+	bounded := !AmountOf(t.Budget).IsZero()
 	for p := group; p >= 0 && !bounded; p = s.nodes[p].parent {
 		bounded = !s.limitOf(p).IsZero()
 	}
@@ -126,7 +137,7 @@ func (s *State) askPurses(i int32, want budget.Amount) (worst budget.Answer, by 
 	}
 	for p := i; p >= 0; p = s.nodes[p].parent {
 		if limit := s.limitOf(p); !limit.IsZero() {
-			if a, u := s.purseOf(p).Ask(limit, want); a > worst {
+			if a, u := s.purseOf(p).Ask(limit, inCurrency(limit, want)); a > worst {
 				worst, by, unit = a, p, u
 			}
 		}
@@ -179,7 +190,7 @@ func (s *State) reserve(i int32) {
 		return
 	}
 	for p := i; p >= 0; p = s.nodes[p].parent {
-		s.purseOf(p).Reserve(want)
+		s.purseOf(p).Reserve(inCurrency(s.limitOf(p), want))
 	}
 	s.purseOf(i).lien, s.purseOf(i).drawn = want, budget.Amount{Calls: 1}
 	s.tell(BudgetReserved, i, want)
@@ -206,7 +217,8 @@ func (s *State) pay(i int32, spent budget.Amount) {
 		spent.Cost, spent.Currency = lien.Cost, lien.Currency // what cannot be compared is charged as it was foreseen
 	}
 	for p := i; p >= 0; p = s.nodes[p].parent {
-		s.purseOf(p).Settle(lien, spent)
+		limit := s.limitOf(p)
+		s.purseOf(p).Settle(inCurrency(limit, lien), inCurrency(limit, spent))
 	}
 	s.purseOf(i).lien = budget.Amount{}
 	s.tell(BudgetSettled, i, spent)
@@ -241,7 +253,7 @@ func (s *State) forfeit() {
 				lien := p.lien
 				p.lien = budget.Amount{}
 				for q := int32(i); q >= 0; q = s.nodes[q].parent {
-					s.purseOf(q).Settle(lien, lien)
+					s.purseOf(q).Settle(inCurrency(s.limitOf(q), lien), inCurrency(s.limitOf(q), lien))
 				}
 			}
 			p.asked = false
@@ -263,7 +275,7 @@ func (s *State) draw(i int32, b budget.Amount) error {
 			Remedy("raise it with: cairn budget %s%s --raise %s=+N --why TEXT", s.Name, s.budgetArg(by), unit)
 	}
 	for p := i; p >= 0; p = s.nodes[p].parent {
-		s.purseOf(p).Reserve(more)
+		s.purseOf(p).Reserve(inCurrency(s.limitOf(p), more))
 	}
 	s.purseOf(i).lien, s.purseOf(i).drawn = s.purseOf(i).lien.Plus(more), drawn
 	return nil

@@ -164,6 +164,7 @@ type Submitted struct {
 	Source       string               `json:"source,omitempty"`       // file it was read from
 	Capabilities map[string]Installed `json:"capabilities,omitempty"` // those the plan uses
 	Guarded      []string             `json:"guarded,omitempty"`      // tasks that a policy may hold, as authored: parent/child
+	Budget       budget.Amount        `json:"budget,omitzero"`        // what the project and the home let any plan spend
 	Claimer      string               `json:"claimer,omitempty"`      // who acted under the actor's name, where it was another
 	Trusted      bool                 `json:"trusted,omitempty"`      // the policy takes their word for it
 }

@@ -153,6 +153,7 @@ type State struct {
 	aside   []int32 // ready tasks for which a budget may have room when others settle
 
 	askedDay bool                       // somebody was asked to raise the budget of the day
+	house    budget.Amount              // what the project and the home let any plan spend
 	guarded  map[*plan.Task]bool        // what a policy may hold
 	holds    map[string]*hold           // by task: what is held, or was
 	authors  []string                   // of all revisions

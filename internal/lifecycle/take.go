@@ -20,6 +20,7 @@ func (s *State) Submit(f Fact, p *plan.Plan) ([]Derived, error) {
 	}
 	s.Plan, s.Spec, s.Author, s.classes, s.Workers, s.law = p, b.Spec, f.Actor, b.Capabilities, p.Workers(), b.Law
 	s.wrote(f.Actor, b.Claimer, b.Trusted)
+	s.house = b.Budget
 	if err := s.build(p); err != nil {
 		return nil, err
 	}

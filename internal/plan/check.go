@@ -16,7 +16,7 @@ type checker struct {
 	catalogue Catalogue
 	fragment  bool // a single task: what it names may be elsewhere
 	programs  func(run string) []string
-	hints     int  // suggestions that were looked for
+	hints     int // suggestions that were looked for
 	stars     []starred
 }
 

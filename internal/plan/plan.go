@@ -48,7 +48,8 @@ type Goal struct {
 type Policy struct {
 	Budget             *Budget                    `json:"budget,omitempty"`
 	Workers            int                        `json:"workers,omitempty"`
-	Approve            map[string][]string        `json:"approve,omitempty"`  // kind of task: roles
+	Approve            map[string][]string        `json:"approve,omitempty"` // kind of task: roles
+	Watch              *Watch                     `json:"watch,omitempty"`
 	Unjudged           string                     `json:"unjudged,omitempty"` // block (default) or accept
 	Workspace          string                     `json:"workspace,omitempty"`
 	Sandbox            string                     `json:"sandbox,omitempty"` // on (default), require or off
@@ -83,6 +84,13 @@ type Budget struct {
 	Cost   Money    `json:"cost,omitzero"`
 	Calls  int      `json:"calls,omitempty"`
 	Tokens int      `json:"tokens,omitempty"`
+	Day    *Budget  `json:"day,omitempty"` // of a policy: what all plans of the home may spend in a day
+}
+
+// Watch says what follows when something is late.
+type Watch struct {
+	Deadline string `json:"deadline,omitempty"` // fail (the default for tasks), warn (the default for plans) or escalate
+	Escalate string `json:"escalate,omitempty"` // the role that is told
 }
 
 // Hypothesis is a falsifiable statement that evidence will move.

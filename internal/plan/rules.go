@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/cairn-plan/cairn/internal/expr"
 	"github.com/cairn-plan/cairn/internal/fault"
@@ -73,10 +72,8 @@ func (c *checker) claimed(n source.Node, value string, words []string) {
 }
 
 func (c *checker) moment(n source.Node, s string) {
-	for _, layout := range []string{time.RFC3339, time.DateOnly, "2006-01-02T15:04", "2006-01-02 15:04"} {
-		if _, err := time.Parse(layout, s); err == nil {
-			return
-		}
+	if _, ok := Moment(s); ok {
+		return
 	}
 	c.fault(n, CodeTime, "write a date such as 2026-12-01, or a time such as 2026-12-01T17:00:00Z", "the deadline %q is neither a date nor a time", s)
 }

@@ -31,6 +31,7 @@ var says = map[string]string{
 	"Policy.budget":             "what the whole plan may spend",
 	"Policy.workers":            "how many tasks may run at once (4)",
 	"Policy.approve":            "kinds of task that need an approval, and the roles that may give it",
+	"Policy.watch":              "what follows when something is late",
 	"Policy.unjudged":           "what becomes of a text criterion that nobody judged: block (the default) or accept",
 	"Policy.workspace":          "where files change: here (the project, the default) or branch (a git worktree)",
 	"Policy.sandbox":            "how commands are confined: on (with what the system has, the default), require (or not run) or off",
@@ -58,6 +59,10 @@ var says = map[string]string{
 	"Budget.cost":   "money",
 	"Budget.calls":  "calls of capabilities",
 	"Budget.tokens": "tokens of models",
+	"Budget.day":    "what all plans of the home together may spend in a day",
+
+	"Watch.deadline": "what becomes of a task that misses its deadline: fail (the default), warn or escalate; a plan that misses its own is only told of unless this says fail",
+	"Watch.escalate": "the role that is told of what is late",
 
 	"Hypothesis.id":    "a short name, such as h1",
 	"Hypothesis.says":  "the statement",

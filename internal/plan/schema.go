@@ -33,6 +33,7 @@ type schemer struct{ defs schema }
 var words = map[string][]string{
 	"Task.repeat": repeats, "Task.criticality": criticalities,
 	"Policy.unjudged": unjudgeds, "Policy.workspace": workspaces, "Policy.sandbox": sandboxes,
+	"Watch.deadline": lates,
 }
 
 const (

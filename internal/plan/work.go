@@ -138,13 +138,14 @@ func (c *checker) planRules(root source.Node) {
 			c.notOneOf(at(n, "workspace"), "workspace", pol.Workspace, workspaces)
 		}
 		c.confinement(n, pol)
+		c.watching(pol.Watch, at(n, "watch"))
 		c.labelRules(at(n, "labels"))
 		c.policyRules(pol, n)
 		if pol.Gates != "" {
 			c.warn(at(n, "gates"), WarnKey, "say it in cairn.yaml, under policy", "a plan cannot excuse itself from the built-in rules: gates has no effect here")
 		}
 		for kind := range pol.Approve {
-			if !slices.Contains(Kinds, Kind(kind)) {
+			if kind != Budgets && !slices.Contains(Kinds, Kind(kind)) {
 				c.warn(at(n, "approve"), WarnKind, "name kinds of task: "+kindList(), "approve names %q, which is no kind of task", kind)
 			}
 		}
