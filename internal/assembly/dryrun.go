@@ -53,7 +53,7 @@ func (h *House) rehearse(ctx context.Context, p *plan.Plan, home string, trial *
 	if err != nil {
 		return nil, err
 	}
-	shown := preview.New(h.Capabilities, trial)
+	shown := preview.New(h.Capabilities, trial, h.Root)
 	c := h.Engine.Config
 	c.Journal, c.Holder, c.Mailbox, c.Artifacts, c.Capabilities = store, store, store, blobs, shown
 	c.Root, c.Workspace, c.Publish, c.Agreed = trial.Dir(), nil, nil, true

@@ -1,6 +1,7 @@
 package capability
 
 import (
+	"net/url"
 	"slices"
 	"strings"
 
@@ -42,6 +43,22 @@ func (l Limits) Reach(address string) error {
 	host, _ := SplitHost(address)
 	return fault.New(fault.Denied, "the host %s is not allowed by policy.allow.hosts", address).
 		Remedy("if it is to be reached, add it: policy: {allow: {hosts: [%s]}}", host)
+}
+
+// ReachURL is Reach for what a URL leads to.
+func (l Limits) ReachURL(u *url.URL) error {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443", "ssh": "22", "git": "9418"}[u.Scheme]
+	}
+	host := u.Hostname()
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	if port != "" {
+		host += ":" + port
+	}
+	return l.Reach(host)
 }
 
 // covers reports whether a pattern (host, *.domain, host:port, *) allows an address. One without a port allows all

@@ -1,6 +1,7 @@
 package capability_test
 
 import (
+	"net/url"
 	"strings"
 	"testing"
 
@@ -37,6 +38,12 @@ func TestReach(t *testing.T) {
 		}
 		if err != nil && (!fault.Is(err, fault.Denied) || !strings.Contains(err.Error(), "policy.allow.hosts") || !strings.Contains(fault.HintOf(err), "policy:")) {
 			t.Errorf("%v, %s", err, fault.HintOf(err))
+		}
+	}
+	l := capability.Limits{Hosts: []string{"a.org:443", "::1", "b.org:22"}}
+	for address, ok := range map[string]bool{"https://a.org/x": true, "http://a.org": false, "http://[::1]/": true, "ssh://git@b.org/r.git": true, "foo://a.org": false} {
+		if u, err := url.Parse(address); err != nil || (l.ReachURL(u) == nil) != ok {
+			t.Errorf("%s: %v", address, l.ReachURL(u))
 		}
 	}
 	if err := (capability.Limits{}).Reach("anything"); err != nil {

@@ -7,9 +7,7 @@ import (
 	"strings"
 
 	"github.com/cairn-plan/cairn/internal/capability"
-	"github.com/cairn-plan/cairn/internal/fault"
 	"github.com/cairn-plan/cairn/internal/plan"
-	"github.com/cairn-plan/cairn/internal/risk"
 	"github.com/cairn-plan/cairn/internal/view"
 )
 
@@ -35,9 +33,6 @@ type trial struct {
 // dryRun shows what a plan would do. What it says of the future is no failure of ours: it ends well whatever it finds.
 func (a *app) dryRun(ctx context.Context, h *House, p *plan.Plan) error {
 	risks := view.Risks(p)
-	if err := beyondCopy(risks); err != nil {
-		return err
-	}
 	steps, err := h.DryRun(ctx, p)
 	if err != nil {
 		return err
@@ -57,32 +52,6 @@ func (a *app) dryRun(ctx context.Context, h *House, p *plan.Plan) error {
 		return a.out().print(t)
 	}
 	return writeTrial(t, a.out())
-}
-
-// beyondCopy refuses to try commands whose effect does not stay in the copy of the project: a push from there is a push.
-func beyondCopy(risks []view.Risk) error {
-	for _, r := range risks {
-		if r.Uses != "shell" || !reachesOut(r.Finding) {
-			continue
-		}
-		return fault.New(fault.Denied, "a dry run tries commands in a copy of the project, and task %s would act outside of it: `%s` %s", r.Task, oneLine(r.Text), r.Says).
-			Remedy("try the plan without this task; `cairn check` lists all that cannot be taken back")
-	}
-	return nil
-}
-
-// reachesOut reports whether a command acts on more than the folder that it runs in. Deleting and opening up do only where
-// they name another place.
-func reachesOut(f risk.Finding) bool {
-	if f.Effect != risk.Deletion && f.Effect != risk.Exposure {
-		return true
-	}
-	for _, word := range strings.Fields(f.Text) {
-		if word = strings.Trim(word, `"'`); strings.HasPrefix(word, "/") || strings.HasPrefix(word, "~") || strings.HasPrefix(word, "$") || strings.Contains(word, "..") {
-			return true
-		}
-	}
-	return false
 }
 
 func writeTrial(t trial, out Out) error {

@@ -20,6 +20,7 @@ import (
 	"github.com/cairn-plan/cairn/internal/capability"
 	"github.com/cairn-plan/cairn/internal/digest"
 	"github.com/cairn-plan/cairn/internal/fault"
+	"github.com/cairn-plan/cairn/internal/runner/sandbox"
 )
 
 const (
@@ -53,6 +54,19 @@ func decode(call capability.Call, id string, in any) error {
 type folder struct {
 	root *os.Root
 	dir  string
+	lim  capability.Limits
+}
+
+// openFor opens the directory of a call that writes, which is held to its limits.
+func openFor(call capability.Call) (folder, error) {
+	f, err := open(call.Dir)
+	f.lim = call.Limits
+	return f, err
+}
+
+// allowed refuses a file that the limits do not let be written.
+func (f folder) allowed(name string) error {
+	return sandbox.MayWrite(f.lim, filepath.Join(f.dir, name))
 }
 
 func open(dir string) (folder, error) {
@@ -61,7 +75,7 @@ func open(dir string) (folder, error) {
 		return folder{}, fault.Wrap(fault.NotFound, err, "the working directory %s cannot be opened", dir).
 			Remedy("create it first, or name another in dir")
 	}
-	return folder{root, dir}, nil
+	return folder{root: root, dir: dir}, nil
 }
 
 func (f folder) close() { _ = f.root.Close() } // it was only looked through
@@ -154,6 +168,9 @@ func (f folder) target(name string) (string, fs.FileInfo, error) {
 // file's, or is 0644 for a new one.
 func (f folder) store(name string, content []byte, mode fs.FileMode, key digest.ID) (err error) {
 	at, was, err := f.target(name)
+	if err == nil {
+		err = f.allowed(at)
+	}
 	switch {
 	case err != nil:
 		return err
@@ -212,6 +229,9 @@ func (f folder) settle(dir string) error {
 
 // remove deletes a file; that it is gone already is as good.
 func (f folder) remove(name string) error {
+	if err := f.allowed(name); err != nil {
+		return err
+	}
 	if err := f.root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return explain(err, "delete", name)
 	}

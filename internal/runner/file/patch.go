@@ -100,6 +100,11 @@ func (Patcher) Run(ctx context.Context, call capability.Call) (capability.Result
 	if err != nil {
 		return capability.Result{}, err
 	}
+	for _, o := range planned {
+		if err := f.allowed(o.name); err != nil {
+			return capability.Result{}, err
+		}
+	}
 	files := []map[string]json.RawMessage{}
 	for _, o := range planned {
 		switch {
@@ -130,7 +135,7 @@ func begin(ctx context.Context, call capability.Call) (patching, folder, error) 
 	if ctx.Err() != nil {
 		return in, folder{}, context.Cause(ctx)
 	}
-	f, err := open(call.Dir)
+	f, err := openFor(call)
 	return in, f, err
 }
 

@@ -105,7 +105,7 @@ func Write(ctx context.Context, call capability.Call) (capability.Result, error)
 	if ctx.Err() != nil {
 		return capability.Result{}, context.Cause(ctx)
 	}
-	f, err := open(call.Dir)
+	f, err := openFor(call)
 	if err != nil {
 		return capability.Result{}, err
 	}

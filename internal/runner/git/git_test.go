@@ -189,7 +189,7 @@ func text(t *testing.T, raw json.RawMessage) string {
 func TestContracts(t *testing.T) {
 	hub := newHub(t)
 	reg := registry(t)
-	task{t: t, dir: repository(t)}.must("git.status", `{}`) // starts the supervisor, which stays
+	task{t: t, dir: repository(t)}.must("git.status", `{}`)                                         // starts the supervisor, which stays
 	slow := filepath.Join(os.TempDir(), "cairn-bisect-"+digest.Sum([]byte("key")).Short(), "began") // where the command may write
 	for _, e := range git.All(nil) {
 		t.Run(e.Contract.ID, func(t *testing.T) {

@@ -112,6 +112,9 @@ func (o *PullOpen) begin(call capability.Call) (*forge, error) {
 	case in.Token == "" || strings.ContainsAny(in.Token, "\r\n"):
 		return nil, fault.New(fault.Invalid, "there is no token for the forge").Remedy(`give one that may write pull requests: token: "${secret:NAME}"`)
 	}
+	if err := call.Limits.ReachURL(u); err != nil {
+		return nil, err
+	}
 	return &forge{request: in, at: u, transport: o.transport, host: call.Host}, nil
 }
 

@@ -68,12 +68,13 @@ type parcel struct {
 	pushing
 	repo
 	commit string
+	lim    capability.Limits
 }
 
 func (p parcel) ref() string { return "refs/heads/" + p.To }
 
 func beginPush(ctx context.Context, call capability.Call) (p parcel, err error) {
-	p.pushing = pushing{Remote: "origin", User: "x-access-token"}
+	p.pushing, p.lim = pushing{Remote: "origin", User: "x-access-token"}, call.Limits
 	if err = decode(call, "git.push", &p.pushing); err != nil {
 		return p, err
 	}
@@ -125,6 +126,14 @@ func (p *parcel) address(ctx context.Context) error {
 			return fault.New(fault.NotFound, "there is no remote %s in this repository", p.Remote).Remedy("add it: git remote add %s ADDRESS", p.Remote)
 		}
 	}
+	if err := reach(p.lim, to); err != nil {
+		return err
+	}
+	follow := "initial"
+	if p.lim.Hosts != nil { // a server that sends git elsewhere is not followed
+		follow = "false"
+		p.repo = p.with("GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=http.followRedirects", "GIT_CONFIG_VALUE_0="+follow)
+	}
 	if p.Token == "" {
 		return nil
 	}
@@ -133,8 +142,21 @@ func (p *parcel) address(ctx context.Context) error {
 		return fault.New(fault.Invalid, "a token is for https, and %s is not", clean(to)).Remedy("leave token out, or give the https address of the remote")
 	}
 	basic := base64.StdEncoding.EncodeToString([]byte(p.User + ":" + p.Token))
-	p.repo = p.with("GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=http."+u.Scheme+"://"+u.Host+"/.extraHeader", "GIT_CONFIG_VALUE_0=Authorization: Basic "+basic)
+	p.repo = p.with("GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_1=http.followRedirects", "GIT_CONFIG_VALUE_1="+follow,
+		"GIT_CONFIG_KEY_0=http."+u.Scheme+"://"+u.Host+"/.extraHeader", "GIT_CONFIG_VALUE_0=Authorization: Basic "+basic)
 	return nil
+}
+
+// reach refuses the host of a remote that the policy does not let be reached: of a URL, or of host:path, which is ssh.
+func reach(l capability.Limits, remote string) error {
+	if u, err := url.Parse(remote); err == nil && u.Host != "" {
+		return l.ReachURL(u)
+	}
+	host, _, ssh := strings.Cut(remote, ":")
+	if !ssh || strings.ContainsAny(host, `/\`) {
+		return nil // a folder
+	}
+	return l.Reach(host[strings.LastIndexByte(host, '@')+1:] + ":22")
 }
 
 // args is the push itself. What goes is named by its hash, so that no other branch and no later commit

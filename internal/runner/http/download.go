@@ -11,6 +11,7 @@ import (
 
 	"github.com/cairn-plan/cairn/internal/capability"
 	"github.com/cairn-plan/cairn/internal/fault"
+	"github.com/cairn-plan/cairn/internal/runner/sandbox"
 )
 
 // DownloadID is the id of the capability that fetches files.
@@ -107,6 +108,9 @@ func (d Download) begin(call capability.Call) (*fetch, error) {
 	name := filepath.Clean(filepath.FromSlash(own.Path))
 	if own.Path == "" || name == "." || !filepath.IsLocal(name) || strings.ContainsRune(name, 0) {
 		return nil, fault.New(fault.Invalid, "%q is no path inside the task's directory", own.Path).Remedy("give a path from there, without a leading / and without ..")
+	}
+	if err := sandbox.MayWrite(call.Limits, filepath.Join(call.Dir, name)); err != nil {
+		return nil, err
 	}
 	return &fetch{in: in, name: name, sum: strings.ToLower(own.Sum), host: call.Host, limit: *in.MaxBytes}, nil
 }

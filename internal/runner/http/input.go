@@ -32,10 +32,11 @@ type input struct {
 	want []int
 	wait time.Duration
 	may  func(host string) error
+	lim  capability.Limits
 }
 
 func parse(call capability.Call, id string) (input, error) {
-	in := input{wait: defaultTimeout, key: call.Key.String(), may: call.May}
+	in := input{wait: defaultTimeout, key: call.Key.String(), may: call.May, lim: call.Limits}
 	if err := json.Unmarshal(call.With, &in); err != nil {
 		return in, wrong(id, err)
 	}
@@ -43,6 +44,9 @@ func parse(call capability.Call, id string) (input, error) {
 	if in.to, err = url.Parse(in.URL); err != nil || in.to.Host == "" || in.to.Scheme != "http" && in.to.Scheme != "https" {
 		return in, fault.New(fault.Invalid, "%q is no address of a web server", clean(in.URL)).
 			Remedy("write it whole: https://host/path")
+	}
+	if err := call.Limits.ReachURL(in.to); err != nil {
+		return in, err
 	}
 	if in.Method = strings.ToUpper(in.Method); in.Method == "" {
 		in.Method = nethttp.MethodGet
@@ -142,6 +146,9 @@ func (in input) follow(next *nethttp.Request, via []*nethttp.Request) error {
 	}
 	if *in.Redirects == 0 {
 		return nethttp.ErrUseLastResponse
+	}
+	if err := in.lim.ReachURL(next.URL); err != nil {
+		return err
 	}
 	if in.may != nil {
 		if err := in.may(next.URL.Hostname()); err != nil {

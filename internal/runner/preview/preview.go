@@ -1,8 +1,10 @@
 // Package preview carries a plan out without doing it: every capability is replaced by one that shows what it would do.
 //
-// Pure work runs. A command runs for real, but in a throwaway copy of the project, and what it changes there is
-// shown as a diff. Whatever can preview itself does. The rest is not called: its declared outputs become placeholders,
-// and the steps that read them are told apart from those that could be foreseen.
+// Pure work runs. A command runs for real, but in a throwaway copy of the project, which is all that it can write, and
+// without a network; what it changes there is shown as a diff. One that is seen to do something for good elsewhere is
+// shown and not tried: where the sandbox lacks something, a push from the copy would be a push. Whatever can preview
+// itself does. The rest is not called: its declared outputs become placeholders, and the steps that read them are told
+// apart from those that could be foreseen.
 package preview
 
 import (
@@ -14,6 +16,7 @@ import (
 
 	"github.com/cairn-plan/cairn/internal/capability"
 	"github.com/cairn-plan/cairn/internal/engine"
+	"github.com/cairn-plan/cairn/internal/risk"
 )
 
 // Step is what one attempt would do.
@@ -34,6 +37,7 @@ type Trial interface {
 type Capabilities struct {
 	real  engine.Capabilities
 	trial Trial
+	from  string
 
 	mu    sync.Mutex
 	steps []Step
@@ -42,9 +46,10 @@ type Capabilities struct {
 
 var _ engine.Capabilities = (*Capabilities)(nil)
 
-// New wraps a registry. Commands run in the copy that trial shows the diff of, one at a time.
-func New(caps engine.Capabilities, trial Trial) *Capabilities {
-	return &Capabilities{real: caps, trial: trial}
+// New wraps a registry. Commands run in the copy that trial shows the diff of, one at a time; they can read the project
+// that it is a copy of, whose history it borrows.
+func New(caps engine.Capabilities, trial Trial, project string) *Capabilities {
+	return &Capabilities{real: caps, trial: trial, from: project}
 }
 
 // Steps are what was shown so far, in order.
@@ -86,9 +91,9 @@ func (c *Capabilities) show(ctx context.Context, contract capability.Contract, r
 		return unknown(call), nil
 	}
 	if slices.Contains(runsInCopy, contract.ID) {
-		if k, ok := runner.(capability.Classifier); ok && contract.ID == "shell" && k.Class(call.With) == capability.Once {
+		if says := forGood(contract.ID, call); says != "" {
 			step.Commands = command(call)
-			step.Unforeseen = append(step.Unforeseen, "it is not tried, even in a copy: what it does cannot be taken back")
+			step.Unforeseen = append(step.Unforeseen, "it is not tried, even in a copy: it "+says)
 			c.steps = append(c.steps, step)
 			return unknown(call), nil
 		}
@@ -110,6 +115,10 @@ func (c *Capabilities) show(ctx context.Context, contract capability.Contract, r
 func (c *Capabilities) try(ctx context.Context, step Step, runner capability.Runner, call capability.Call) (capability.Result, error) {
 	step.Ran = true
 	step.Commands = command(call)
+	call.Limits.Trial = true
+	if c.from != "" {
+		call.Limits.Read = append(slices.Clip(call.Limits.Read), c.from)
+	}
 	res, err := runner.Run(ctx, call)
 	if err != nil {
 		step.Error = err.Error()
@@ -124,6 +133,35 @@ func (c *Capabilities) try(ctx context.Context, step Step, runner capability.Run
 	}
 	c.steps = append(c.steps, step)
 	return res, err
+}
+
+// forGood says what a command line does that cannot be taken back and does not stay in the folder that it runs in; empty
+// when none of it is seen to.
+func forGood(id string, call capability.Call) string {
+	var in struct{ Run string }
+	if id != "shell" || json.Unmarshal(call.With, &in) != nil {
+		return ""
+	}
+	for _, f := range risk.Shell(in.Run) {
+		if f.Once() && reachesOut(f) {
+			return f.Says
+		}
+	}
+	return ""
+}
+
+// reachesOut reports whether a command acts on more than the folder that it runs in. Deleting and opening up do only where
+// they name another place.
+func reachesOut(f risk.Finding) bool {
+	if f.Effect != risk.Deletion && f.Effect != risk.Exposure {
+		return true
+	}
+	for _, word := range strings.Fields(f.Text) {
+		if word = strings.Trim(word, `"'`); strings.HasPrefix(word, "/") || strings.HasPrefix(word, "~") || strings.HasPrefix(word, "$") || strings.Contains(word, "..") {
+			return true
+		}
+	}
+	return false
 }
 
 // command is what a call names to be run or touched.

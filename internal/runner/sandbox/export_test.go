@@ -38,6 +38,5 @@ func lose(list string) {
 	}
 }
 
-
 // LandlockABI is what this kernel has.
 var LandlockABI = func() int { return landlockABI() }

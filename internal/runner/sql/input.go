@@ -13,6 +13,7 @@ import (
 
 	"github.com/cairn-plan/cairn/internal/capability"
 	"github.com/cairn-plan/cairn/internal/fault"
+	"github.com/cairn-plan/cairn/internal/runner/sandbox"
 )
 
 const (
@@ -39,6 +40,7 @@ type input struct {
 	keep  []table
 	dir   string
 	env   map[string]string
+	lim   capability.Limits
 }
 
 func (in input) postgres() bool {
@@ -46,7 +48,7 @@ func (in input) postgres() bool {
 }
 
 func parse(call capability.Call, id string) (in input, err error) {
-	in = input{wait: defaultTimeout, dir: call.Dir, env: call.Env}
+	in = input{wait: defaultTimeout, dir: call.Dir, env: call.Env, lim: call.Limits}
 	if err := json.Unmarshal(call.With, &in); err != nil {
 		return in, fault.Wrap(fault.Invalid, err, "the inputs of %s are wrong", id).Remedy("see what it takes with: cairn capability show %s", id)
 	}
@@ -165,5 +167,11 @@ func (in input) file(m mode) (string, error) {
 	case err != nil:
 		return "", fault.Wrap(fault.Denied, err, "%s cannot be used", in.Database).Remedy("links are followed inside the task's directory only; check its permissions too")
 	}
-	return filepath.Join(in.dir, name), nil
+	path := filepath.Join(in.dir, name)
+	if m != reading {
+		if err := sandbox.MayWrite(in.lim, path); err != nil {
+			return "", err
+		}
+	}
+	return path, nil
 }

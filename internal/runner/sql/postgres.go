@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/url"
 	"strconv"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/cairn-plan/cairn/internal/capability"
 	"github.com/cairn-plan/cairn/internal/fault"
 )
 
@@ -35,6 +37,9 @@ func dialPostgres(ctx context.Context, in input) (*postgres, error) {
 	}
 	if err != nil { // its message repeats the address
 		return nil, fault.New(fault.Invalid, "the address of the database cannot be read").Remedy("write it as postgres://user:password@host:5432/name; escape what is special in the password")
+	}
+	if err := reach(in.lim, config); err != nil {
+		return nil, err
 	}
 	// Only what the plan names counts, not what happens to be in the environment or in ~/.pgpass.
 	password, _ := u.User.Password()
@@ -137,6 +142,23 @@ func (p *postgres) run(ctx context.Context, sql string, args []json.RawMessage, 
 		res.affected = tag.RowsAffected()
 	}
 	return res, nil
+}
+
+// reach refuses a server that the policy does not let be reached. A socket is one of this machine.
+func reach(l capability.Limits, config *pgconn.Config) error {
+	at := func(host string, port uint16) error {
+		if strings.HasPrefix(host, "/") {
+			host = "localhost"
+		}
+		return l.Reach(net.JoinHostPort(host, strconv.Itoa(int(port))))
+	}
+	err := at(config.Host, config.Port)
+	for _, f := range config.Fallbacks {
+		if err == nil {
+			err = at(f.Host, f.Port)
+		}
+	}
+	return err
 }
 
 func wrongArgs(want, got int) error {

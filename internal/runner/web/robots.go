@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cairn-plan/cairn/internal/capability"
 	"github.com/cairn-plan/cairn/internal/fault"
 )
 
@@ -21,12 +22,12 @@ const (
 
 // permitted asks the robots.txt of a site whether a page may be fetched. The site that has none allows all; one that
 // cannot say, because it is unwell, allows nothing.
-func (f *Fetcher) permitted(ctx context.Context, to *url.URL) error {
+func (f *Fetcher) permitted(ctx context.Context, to *url.URL, l capability.Limits) error {
 	at := &url.URL{Scheme: to.Scheme, Host: to.Host, Path: "/robots.txt"}
 	if to.Path == at.Path {
 		return nil
 	}
-	rules, err := f.robots(ctx, at)
+	rules, err := f.robots(ctx, at, l)
 	if err != nil {
 		return err
 	}
@@ -44,7 +45,7 @@ func (f *Fetcher) permitted(ctx context.Context, to *url.URL) error {
 	return nil
 }
 
-func (f *Fetcher) robots(ctx context.Context, at *url.URL) (string, error) {
+func (f *Fetcher) robots(ctx context.Context, at *url.URL, l capability.Limits) (string, error) {
 	kept, ok := f.cache.get(at.String())
 	if ok && f.now().Sub(kept.Checked) <= robotsAge {
 		return string(kept.body), nil
@@ -54,7 +55,12 @@ func (f *Fetcher) robots(ctx context.Context, at *url.URL) (string, error) {
 		return "", err
 	}
 	req.Header.Set("User-Agent", agent)
-	client := nethttp.Client{Transport: f.transport}
+	client := nethttp.Client{Transport: f.transport, CheckRedirect: func(next *nethttp.Request, via []*nethttp.Request) error {
+		if len(via) > maxRedirects {
+			return errRedirects
+		}
+		return l.ReachURL(next.URL)
+	}}
 	res, err := client.Do(req)
 	if err != nil {
 		return "", err

@@ -117,16 +117,20 @@ type input struct {
 	to   *url.URL
 	age  time.Duration
 	wait time.Duration
+	lim  capability.Limits
 }
 
 func parse(call capability.Call) (input, error) {
-	in := input{MaxBytes: defaultMax, wait: defaultTimeout}
+	in := input{MaxBytes: defaultMax, wait: defaultTimeout, lim: call.Limits}
 	if err := json.Unmarshal(call.With, &in); err != nil {
 		return in, fault.Wrap(fault.Invalid, err, "the inputs of %s are wrong", ID).Remedy("see what it takes with: cairn capability show %s", ID)
 	}
 	var err error
 	if in.to, err = url.Parse(in.URL); err != nil || in.to.Host == "" || in.to.Scheme != "http" && in.to.Scheme != "https" || in.to.User != nil {
 		return in, fault.New(fault.Invalid, "that is no address of a page").Remedy("write it whole, without a password: https://host/path")
+	}
+	if err := in.lim.ReachURL(in.to); err != nil {
+		return in, err
 	}
 	in.to.Fragment = ""
 	for text, d := range map[*string]*time.Duration{&in.MaxAge: &in.age, &in.Timeout: &in.wait} {
@@ -170,7 +174,7 @@ func (f *Fetcher) page(ctx context.Context, in input, host capability.Host) (pag
 		return kept, true, nil
 	}
 	if !in.IgnoreRobots {
-		if err := f.permitted(ctx, in.to); err != nil {
+		if err := f.permitted(ctx, in.to, in.lim); err != nil {
 			return page{}, false, explain(ctx, in, err)
 		}
 	}
@@ -209,10 +213,13 @@ func (f *Fetcher) ask(ctx context.Context, in input, kept page, host capability.
 		}
 		next.Header.Del("If-None-Match") // another page has other versions
 		next.Header.Del("If-Modified-Since")
+		if err := in.lim.ReachURL(next.URL); err != nil {
+			return err
+		}
 		if in.IgnoreRobots {
 			return nil
 		}
-		return f.permitted(next.Context(), next.URL)
+		return f.permitted(next.Context(), next.URL, in.lim)
 	}}
 	res, err := client.Do(req)
 	if err != nil {
