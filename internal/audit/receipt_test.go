@@ -183,9 +183,11 @@ func TestReceiptsOutliveTheirKey(t *testing.T) {
 func TestLongReceiptIsPacked(t *testing.T) {
 	d := newDesk(t)
 	r := d.submit(wide(300))
-	for i := range 300 {
-		r.end(fmt.Sprintf("t%d", i), strings.Repeat("x", i))
-	}
+	r.together(func() {
+		for i := range 300 {
+			r.end(fmt.Sprintf("t%d", i), strings.Repeat("x", i))
+		}
+	})
 	file := d.receipt("wide")
 	if !strings.Contains(string(file), "\n== records.gz ") {
 		t.Error("it is not packed")
@@ -263,9 +265,11 @@ func TestSummaryGivesTheStateHash(t *testing.T) {
 func BenchmarkReceipt(b *testing.B) {
 	d := newDesk(b)
 	r := d.submit(wide(1000))
-	for i := range 1000 {
-		r.end(fmt.Sprintf("t%d", i), "done")
-	}
+	r.together(func() {
+		for i := range 1000 {
+			r.end(fmt.Sprintf("t%d", i), "done")
+		}
+	})
 	var file []byte
 	b.Run("make", func(b *testing.B) {
 		for b.Loop() {

@@ -95,7 +95,7 @@ func TestOthersTakeUpTheNewKey(t *testing.T) {
 	for range 3 {
 		other := NewSealer(s.memory, s.key, s.copy, time.Now)
 		wg.Go(func() {
-			for range 40 {
+			for range 12 {
 				s.append(3)
 				if err := other.Seal(t.Context()); err != nil {
 					t.Error(err)
@@ -103,13 +103,13 @@ func TestOthersTakeUpTheNewKey(t *testing.T) {
 			}
 		})
 	}
-	for range 10 {
+	for range 6 {
 		s.rotate(t, "often")
 	}
 	wg.Wait()
 	s.seal(t)
 	r := s.report(t)
-	if len(r.Findings) != 0 || r.Sealed != 360 {
+	if len(r.Findings) != 0 || r.Sealed != 108 {
 		t.Errorf("%+v", r)
 	}
 }

@@ -183,9 +183,11 @@ func writeChecked(c *audit.Checked, named bool, out Out) {
 	if n := len(c.Findings); n > 0 {
 		verdict = count(n, "finding")
 	}
-	what := map[string]string{audit.OfReceipt: "receipt of plan " + c.Plan, audit.OfRecords: "proof of records of plan " + c.Plan,
-		audit.OfGrowth: "proof that a journal only grew"}[c.Of]
-	fmt.Fprintf(out, "%s: %s\n", oneLine(strings.TrimSuffix(what, " ")), verdict)
+	what := map[string]string{audit.OfReceipt: "receipt", audit.OfRecords: "proof of records", audit.OfGrowth: "proof that a journal only grew"}[c.Of]
+	if c.Plan != "" {
+		what += " of plan " + oneLine(c.Plan)
+	}
+	fmt.Fprintf(out, "%s: %s\n", what, verdict)
 	for _, f := range c.Findings {
 		fmt.Fprintln(out, "  "+oneLine(f))
 	}
