@@ -68,6 +68,9 @@ func repository(t *testing.T, workspace string) string {
 	}
 	files := map[string]string{"plan.yaml": strings.ReplaceAll(string(text), "MEETING", dir), "list.txt": "first\n" + strings.Repeat("between\n", 12) + "last\n",
 		"both.txt": "middle\n", "note.txt": "as it was\n", "gone.txt": "gone\n", ".gitignore": ".cairn\nledger\n"}
+	if workspace == "here" {
+		files[".gitignore"] += "shop.db\n" // so it is the rows that were kept, not the file
+	}
 	for name, text := range files {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)

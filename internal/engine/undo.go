@@ -23,11 +23,7 @@ func (r *Run) undo(ctx context.Context, w Work, rep Reporter) lifecycle.Fact {
 	u := &lifecycle.Undone{}
 	how, err := r.takeBack(ctx, w, rep)
 	if u.How = how; err != nil {
-		u.Error = err.Error()
-		if hint := fault.HintOf(err); hint != "" {
-			u.Error += " (" + hint + ")"
-		}
-		u.Error = clip(u.Error)
+		u.Error = told(err)
 	}
 	return lifecycle.Fact{Kind: lifecycle.TaskUndone, Task: w.Task, Body: u}
 }

@@ -22,6 +22,7 @@ type Applied struct {
 const (
 	Nothing     = "nothing"      // it is there already
 	FastForward = "fast-forward" // the user's branch was moved to the plan's
+	Detached    = "detached"     // HEAD was moved to it, and is on no branch
 	Merge       = "merge"        // the user's branch got a merge commit
 	Files       = "files"        // only files changed, and none is committed
 )
@@ -36,7 +37,7 @@ func (b *Branch) Apply(ctx context.Context) (Applied, error) {
 	if err := wait(ctx); err != nil {
 		return Applied{}, err
 	}
-	if err := b.unlocked(ctx); err != nil {
+	if err := b.atRest(ctx); err != nil {
 		return Applied{}, err
 	}
 	now, err := b.present(ctx, "apply.index")
@@ -50,8 +51,13 @@ func (b *Branch) Apply(ctx context.Context) (Applied, error) {
 	return b.applyFiles(ctx, now, tip)
 }
 
-// unlocked refuses to begin while another git changes the user's index.
-func (b *Branch) unlocked(ctx context.Context) error {
+// underWay are the files by which git knows what the user has begun, and its name.
+var underWay = [][2]string{{"MERGE_HEAD", "merge"}, {"rebase-merge", "rebase"}, {"rebase-apply", "rebase"},
+	{"CHERRY_PICK_HEAD", "cherry-pick"}, {"REVERT_HEAD", "revert"}}
+
+// atRest refuses to begin while another git changes the user's index, or the user is in the middle of something: what
+// they have come to so far is nowhere but in their files and their index.
+func (b *Branch) atRest(ctx context.Context) error {
 	lock, err := b.user.path(ctx, "index.lock")
 	if err != nil {
 		return err
@@ -59,6 +65,16 @@ func (b *Branch) unlocked(ctx context.Context) error {
 	if _, err := os.Lstat(lock); err == nil {
 		return fault.New(fault.Conflict, "another git has locked the index of the repository").
 			Remedy("wait until it has finished; if no git is running, remove %s", lock)
+	}
+	for _, u := range underWay {
+		file, err := b.user.path(ctx, u[0])
+		if err != nil {
+			return err
+		}
+		if _, err := os.Lstat(file); err == nil {
+			return fault.New(fault.Conflict, "you are in the middle of a %s", u[1]).
+				Remedy("finish it, or give it up with `git %s --abort`, then run `cairn apply %s` again; nothing was changed", u[1], b.plan)
+		}
 	}
 	return nil
 }
@@ -79,6 +95,9 @@ func (b *Branch) applyCommits(ctx context.Context, now staged, tip known) (Appli
 	if err != nil {
 		return Applied{}, err
 	}
+	if way, err = b.onBranch(ctx, way); err != nil {
+		return Applied{}, err
+	}
 	if err := b.unstaged(ctx, way); err != nil {
 		return Applied{}, err
 	}
@@ -96,6 +115,19 @@ func (b *Branch) applyCommits(ctx context.Context, now staged, tip known) (Appli
 	}
 	head, err := b.user.line(ctx, "rev-parse", "HEAD")
 	return Applied{Way: way, Commit: head, Files: files}, err
+}
+
+// onBranch refuses a merge where HEAD is on no branch: the merge would be on none either, and soon out of sight.
+func (b *Branch) onBranch(ctx context.Context, way string) (string, error) {
+	_, err := b.user.line(ctx, "symbolic-ref", "-q", "HEAD")
+	switch {
+	case err == nil || !failedWith(err, 1):
+		return way, err
+	case way == Merge:
+		return "", fault.New(fault.Conflict, "HEAD is detached, and the result has to be merged: the merge would be on no branch").
+			Remedy("make a branch with `git switch -c NAME`, then run `cairn apply %s` again; nothing was changed", b.plan)
+	}
+	return Detached, nil
 }
 
 // unstaged refuses a merge while the user has files staged for a commit of their own, which git would refuse half way.

@@ -2,6 +2,7 @@ package workspace_test
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -66,7 +67,26 @@ func TestApplyRefusesAndLeavesAll(t *testing.T) {
 		"staged":        {nil, func(p *project) { p.write("README", "mine\n"); p.git("add", "-A") }, "README"},
 		"untracked":     {nil, func(p *project) { p.write("one.txt", "mine\n") }, "one.txt"},
 		"ignored":       {nil, func(p *project) { p.write("one.log", "mine\n") }, "one.log"},
-		"locked":        {nil, func(p *project) { p.write(".git/index.lock", "") }, "index"},
+		"detached": {nil, func(p *project) {
+			p.git("checkout", "-q", "--detach")
+			p.write("mine.txt", "mine\n")
+			p.git("add", "-A")
+			p.git("commit", "-q", "-m", "mine")
+		}, "HEAD is detached"},
+		"a merge of their own": {nil, func(p *project) {
+			other := p.git("commit-tree", "-m", "other", "-p", "main", "main^{tree}")
+			p.git("merge", "-q", "--no-commit", "--no-ff", other)
+		}, "in the middle of a merge"},
+		"a pick of their own": {nil, func(p *project) {
+			p.git("branch", "side")
+			p.write("src/a.go", "one\n")
+			p.git("commit", "-q", "-a", "-m", "one")
+			p.write("src/a.go", "two\n")
+			p.git("commit", "-q", "-a", "-m", "two")
+			p.git("checkout", "-q", "side")
+			_ = exec.Command("git", "-C", p.root, "cherry-pick", "main").Run() // it stops in the middle
+		}, "in the middle of a cherry-pick"},
+		"locked": {nil, func(p *project) { p.write(".git/index.lock", "") }, "index"},
 		"not committed before": {func(p *project) { p.write("README", "draft\n") },
 			func(p *project) { p.write("README", "another draft\n") }, "README"},
 		"ignored before": {func(p *project) { p.write("README", "draft\n") },

@@ -153,5 +153,5 @@ func missing(root string, err error) error {
 
 func gone(root string, err error) error {
 	return fault.Wrap(fault.NotFound, err, "the folder %s was deleted while it was in use", root).
-		Remedy("run `cairn resume PLAN`: a work tree is made anew, and the task is tried again; a project root has to be put back by hand")
+		Remedy("run `cairn retry PLAN`: a work tree is made anew, and the task is tried again; a project root has to be put back by hand")
 }

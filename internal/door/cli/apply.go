@@ -11,7 +11,7 @@ import (
 
 // Applied is how the result of a plan that ran on a branch came home.
 type Applied struct {
-	Way    string   `json:"way"`    // nothing, fast-forward, merge or files
+	Way    string   `json:"way"`    // nothing, fast-forward, detached, merge or files
 	Commit string   `json:"commit"` // of the user's branch
 	Files  []string `json:"files"`
 }
@@ -20,6 +20,7 @@ type Applied struct {
 var ways = map[string]string{
 	"nothing":      "all of it is here already",
 	"fast-forward": "your branch was moved to its result",
+	"detached":     "HEAD, which is on no branch, was moved to its result",
 	"merge":        "its result was merged into your branch",
 	"files":        "its result was put into your files; nothing was committed",
 }
