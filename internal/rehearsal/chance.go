@@ -80,5 +80,5 @@ func (s spread) draw(c *chance) time.Duration {
 	n := max(-maxDeviations, min(maxDeviations, c.rand.NormFloat64()))
 	// Machines differ in the last bit of Exp; a seed has to give the same everywhere.
 	factor := math.Round(math.Exp(s.sigma*n)*1e6) / 1e6
-	return time.Duration(float64(s.median) * factor)
+	return time.Duration(min(float64(s.median)*factor, float64(horizon)))
 }

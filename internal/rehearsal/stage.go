@@ -79,7 +79,7 @@ func (st *stage) play(number uint64) error {
 		return err
 	}
 	for !st.state.Phase.Over() && len(st.acts) < maxActs {
-		if len(st.queue) == 0 && !st.look() {
+		if len(st.queue) == 0 && !st.look() || st.acts[st.queue[0]].end >= horizon {
 			return nil
 		}
 		st.next()

@@ -174,3 +174,14 @@ func TestDrawsKeepTheirMedian(t *testing.T) {
 		}
 	}
 }
+
+func TestWorkingTimeIsExact(t *testing.T) {
+	r := DefaultTeam()[Anyone]
+	for _, c := range []struct{ from, work, want time.Duration }{ // hours since the midnight before a Monday
+		{9, 8, 17}, {9, 9, 34}, {0, 1, 10}, {18, 1, 34}, {9, 40, 113}, {9, 41, 178}, {10, 40, 178}, {9, 80, 281}, {120, 1, 178}, {9, 400, 1625},
+	} {
+		if got := r.after(span(c.from*time.Hour), span(c.work*time.Hour), time.Monday); got != span(c.want*time.Hour) {
+			t.Errorf("%d hours of work from hour %d are over at %v, not %d", c.work, c.from, time.Duration(got), c.want)
+		}
+	}
+}

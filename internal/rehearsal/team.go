@@ -59,10 +59,27 @@ func (t Team) find(name string) (r Role, known bool) {
 // span is a point on, or a piece of, the virtual clock: nanoseconds since the midnight before the start.
 type span = int64
 
-const day = span(24 * time.Hour)
+const (
+	day  = span(24 * time.Hour)
+	week = 7 * day
+)
+
+// horizon is how far the virtual clock goes: a plan that takes longer than a hundred years is not finished.
+const horizon = 5200 * week
 
 // after is when somebody of a role has worked so long, from a time on; first is the weekday of the clock's first day.
 func (r *Role) after(from, work span, first time.Weekday) span {
+	weekly := span(0)
+	for _, open := range r.Days {
+		if open {
+			weekly += span(r.To - r.From)
+		}
+	}
+	weeks := max(work-1, 0) / weekly // the last one may end with its last day
+	if weeks >= horizon/week {
+		return from + horizon
+	}
+	from, work = from+weeks*week, work-weeks*weekly
 	for {
 		at := from % day
 		if !r.Days[(int64(first)+from/day)%7] || at >= span(r.To) {

@@ -210,3 +210,12 @@ func TestNobodyApprovesFailingChecks(t *testing.T) {
 		t.Errorf("failed %v, %+v", r.Failed, r.Holds)
 	}
 }
+
+// What takes longer than the clock goes is not finished, and neither turns over nor takes for ever.
+func TestAHundredYearsAreEnough(t *testing.T) {
+	slow := team(t, "roles: {anyone: {response: 4000w, hours: 9-9:01, days: mon}}")
+	p := read(t, "plan: p\ntasks:\n  - {id: a, kind: manual, estimate: 4000w}\n  - {id: b, uses: shell, run: 'true', estimate: 4000w}\n  - {id: c, uses: shell, run: 'true', needs: [b], estimate: 4000w}\n")
+	if r := rehearse(t, p, rehearsal.Options{Team: slow}); r.Unfinished != 1 || r.Finish != nil {
+		t.Errorf("unfinished %v, %+v", r.Unfinished, r.Finish)
+	}
+}
