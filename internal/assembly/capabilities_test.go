@@ -3,9 +3,12 @@ package assembly_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/cairn-plan/cairn/internal/assembly"
+	"github.com/cairn-plan/cairn/internal/capability"
 	"github.com/cairn-plan/cairn/internal/fault"
 )
 
@@ -32,5 +35,24 @@ func TestManifestsOfAHome(t *testing.T) {
 	}
 	if _, err := assembly.Capabilities(home); err == nil {
 		t.Error("a broken manifest was passed over")
+	}
+}
+
+// What is listed as ours, and not as somebody's to install, can be called.
+func TestCatalogueIsInstalled(t *testing.T) {
+	r, err := assembly.Capabilities("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	builtin := map[string]bool{"file": true, "git": true, "http": true, "noop": true, "pipeline": true, "shell": true, "sql": true}
+	for _, id := range capability.Catalogue {
+		if noun, _, _ := strings.Cut(id, "."); (builtin[noun] || id == "web.fetch") && !r.Installed(id) {
+			t.Errorf("%s is in the catalogue, and nothing performs it", id)
+		}
+	}
+	for _, c := range r.List() {
+		if !slices.Contains(capability.Catalogue, c.ID) {
+			t.Errorf("%s is performed, and not in the catalogue", c.ID)
+		}
 	}
 }

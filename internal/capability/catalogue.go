@@ -10,7 +10,7 @@ import (
 var Catalogue = []string{
 	"agent.cli", "agent.run",
 	"file.patch", "file.read", "file.write",
-	"git.bisect", "git.branch", "git.commit", "git.diff", "git.pr.open", "git.pr.text", "git.pull_request", "git.push", "git.status", "git.worktree",
+	"git.bisect", "git.branch", "git.commit", "git.diff", "git.pr.open", "git.pr.text", "git.push", "git.status",
 	"http.download", "http.request",
 	"human.ask", "human.decide", "human.review",
 	"inquiry.bisect", "inquiry.next", "inquiry.observe", "inquiry.open",
