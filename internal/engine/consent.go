@@ -72,7 +72,8 @@ func (r *Run) newlyGuarded(ctx context.Context) ([]string, error) {
 type matter struct {
 	path     string
 	releases []*plan.Task
-	trees    bool
+	diff     bool   // what changed must be seen
+	from, to string // between these states of the files
 }
 
 func (r *Run) matterOf(ef lifecycle.Effect) *matter {
@@ -80,7 +81,9 @@ func (r *Run) matterOf(ef lifecycle.Effect) *matter {
 		return nil
 	}
 	m := &matter{path: r.State.Path(ef.Task), releases: r.State.Releases(ef.Task)}
-	m.trees = ef.Spec.Approve != nil && slices.Contains(ef.Spec.Approve.Evidence, EvidenceDiff)
+	if m.diff = ef.Spec.Approve != nil && slices.Contains(ef.Spec.Approve.Evidence, EvidenceDiff); m.diff {
+		m.from, m.to = r.State.Trees()
+	}
 	return m
 }
 
@@ -140,8 +143,8 @@ func (r *Run) subject(ctx context.Context, w Work, c policy.Case) (digest.ID, er
 		}
 		parts = append(parts, string(b))
 	}
-	if w.scope.matter.trees {
-		diff, err := r.changes(ctx)
+	if m := w.scope.matter; m.diff {
+		diff, err := r.changes(ctx, m)
 		if err != nil {
 			return digest.ID{}, err
 		}
@@ -151,37 +154,12 @@ func (r *Run) subject(ctx context.Context, w Work, c policy.Case) (digest.ID, er
 }
 
 // changes is the difference that the plan's tasks have made to the files so far.
-func (r *Run) changes(ctx context.Context) ([]byte, error) {
+func (r *Run) changes(ctx context.Context, m *matter) ([]byte, error) {
 	ws, err := r.workspace(ctx)
-	if ws == nil || err != nil {
+	if ws == nil || err != nil || m.from == "" || m.from == m.to {
 		return nil, err
 	}
-	from, to, err := r.engine.Trees(ctx, r.State.Name)
-	if err != nil || from == "" || from == to {
-		return nil, err
-	}
-	return ws.Diff(ctx, from, to)
-}
-
-// Trees are the states of the files before the first task that changed some, and after the last.
-func (e *Engine) Trees(ctx context.Context, name string) (from, to string, err error) {
-	for rec, err := range e.Records(ctx, name, 0) {
-		if err != nil {
-			return "", "", err
-		}
-		if rec.Kind != lifecycle.TaskEnded {
-			continue
-		}
-		var b struct{ Tree *lifecycle.Tree }
-		if err := json.Unmarshal(rec.Body, &b); err != nil || b.Tree == nil {
-			continue
-		}
-		if from == "" {
-			from = b.Tree.Before
-		}
-		to = b.Tree.After
-	}
-	return from, to, nil
+	return ws.Diff(ctx, m.from, m.to)
 }
 
 // decision decides a gate, or a task that is held.
@@ -207,6 +185,9 @@ func (r *Run) decision(f lifecycle.Fact, c Command, actor string) (lifecycle.Fac
 	f.Kind, f.Body = lifecycle.GateDecided, b
 	if c.Seen != "" && !strings.HasPrefix(g.Subject.String(), c.Seen) {
 		return f, r.another(t.ID)
+	}
+	if err := g.May(gate.Who{Actor: actor, Roles: b.Roles}, b.Approved); err != nil {
+		return f, err // before what they would have to look at
 	}
 	if b.Approved {
 		return f, r.evidence(t, c)

@@ -384,5 +384,9 @@ func (s *State) IsGuarded(path string) bool {
 // Answers are the inputs that people gave when they pushed a gate back; they stand over the plan's own.
 func (s *State) Answers() map[string]json.RawMessage { return s.answers }
 
+// Trees are the states of the files before the first task that changed some, and after the last. They are empty
+// where none was kept.
+func (s *State) Trees() (from, to string) { return s.trees[0], s.trees[1] }
+
 // Authors are those who wrote the plan or a revision of it.
 func (s *State) Authors() []string { return s.authors }

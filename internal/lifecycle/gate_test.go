@@ -44,7 +44,9 @@ func decide(task, by string, b *Decided) Fact {
 	return Fact{Kind: GateDecided, Task: task, Actor: "person:" + by, Body: b}
 }
 
-func gateTask(id string, needs ...string) plan.Task { return plan.Task{ID: id, Kind: plan.Gate, Needs: needs} }
+func gateTask(id string, needs ...string) plan.Task {
+	return plan.Task{ID: id, Kind: plan.Gate, Needs: needs}
+}
 
 func TestGateOpensByQuorum(t *testing.T) {
 	m := gated(t, []gate.Demand{{Roles: []string{"lead"}, Quorum: 2, Not: gate.Author}}, gateTask("g"), needs(task("after"), "g")).work()

@@ -205,6 +205,12 @@ func (s *State) instances(i int32, count int) {
 // ended takes the outcome of an active task that holds no worker any more.
 func (s *State) ended(i int32, b *Ended) {
 	s.calm(i)
+	if b.Tree != nil {
+		if s.trees[0] == "" {
+			s.trees[0] = b.Tree.Before
+		}
+		s.trees[1] = b.Tree.After
+	}
 	n := &s.nodes[i]
 	n.status = Pending
 	if b.Outcome != Succeeded {

@@ -156,6 +156,7 @@ type State struct {
 	house    budget.Amount              // what the project and the home let any plan spend
 	guarded  map[*plan.Task]bool        // what a policy may hold
 	holds    map[string]*hold           // by task: what is held, or was
+	trees    [2]string                  // of the files: before the first task that changed some, after the last
 	authors  []string                   // of all revisions
 	answers  map[string]json.RawMessage // of people who pushed back; they stand over the plan's inputs
 	past     map[string]past            // tasks that a revision dropped

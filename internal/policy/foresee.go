@@ -2,6 +2,8 @@ package policy
 
 import (
 	"context"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/cairn-plan/cairn/internal/capability"
@@ -50,14 +52,19 @@ func (s *Set) Guarded(ctx context.Context, p *plan.Plan, lookup Lookup) ([]strin
 
 // open reports whether what a task does is not known before it begins, and could be held then.
 func (s *Set) open(c Case) bool {
-	if s.plain && len(s.rules) == 0 {
+	if c.Contract.Repeat == capability.Pure {
 		return false
 	}
-	return c.Contract.Repeat != capability.Pure && (refers(c.Run) || refers(string(c.With)) && len(s.rules) > 0)
+	refers := strings.Contains(c.Run, "${") || strings.Contains(string(c.With), "${")
+	if refers && slices.ContainsFunc(s.rules, func(r rule) bool { return r.when != "" }) {
+		return true
+	}
+	return refers && !s.plain && (c.Task.Uses == "sql.exec" || brought.MatchString(c.Run))
 }
 
-// refers reports whether a text has a reference in it whose value could be a command.
-func refers(text string) bool { return strings.Contains(text, "${") }
+// brought finds a reference whose value is itself a command. Anywhere else a value is one quoted word of a command that
+// can be read.
+var brought = regexp.MustCompile(`(?m)(^|[;&|({` + "`" + `]|\b(do|then|else|eval|exec|sudo|xargs|env)\b|\s-c)\s*["']?\$\{`)
 
 // walk visits every task with what is known of it from the text.
 func (s *Set) walk(p *plan.Plan, lookup Lookup, visit func(Case) error) error {

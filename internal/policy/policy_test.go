@@ -131,6 +131,9 @@ func TestGuardedIsWhatMayBeHeld(t *testing.T) {
   {id: plain, uses: shell, run: make},
   {id: push, uses: shell, run: git push},
   {id: open, needs: [plain], uses: shell, run: "${plain.stdout}"},
+  {id: arg, needs: [plain], uses: shell, run: "echo ${plain.stdout}"},
+  {id: dash, needs: [plain], uses: shell, run: "make && sh -c ${plain.stdout}"},
+  {id: sql, needs: [plain], uses: sql.exec, with: {sql: "${plain.stdout}"}},
   {id: person},
   {id: each, each: "[1]", subplan: {tasks: [{id: in, uses: bomb}]}}]}`)
 	set, err := policy.New(policy.Source{Name: "the plan"})
@@ -138,7 +141,7 @@ func TestGuardedIsWhatMayBeHeld(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := set.Guarded(context.Background(), p, lookup)
-	if err != nil || strings.Join(got, " ") != "push open each/in" {
+	if err != nil || strings.Join(got, " ") != "push open dash sql each/in" {
 		t.Error(got, err)
 	}
 	for path, want := range map[string]bool{"push": false, "each/in": false} {

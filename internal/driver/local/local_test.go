@@ -404,7 +404,7 @@ tasks:
 	if err := b.engine.Do(context.Background(), name, "person:bob", engine.Command{Name: engine.Approve, Task: "strict"}); !fault.Is(err, fault.Denied) {
 		t.Error(err)
 	}
-	if err := b.engine.Do(context.Background(), name, "person:bob", engine.Command{Name: engine.Reject, Task: "strict", Why: "no"}); err != nil {
+	if err := b.engine.Do(context.Background(), name, "person:ann", engine.Command{Name: engine.Reject, Task: "strict", Why: "no"}); err != nil {
 		t.Error(err)
 	}
 	if err := b.engine.Do(context.Background(), name, "person:bob", engine.Command{Name: engine.Fail, Task: "gives", Why: "cannot"}); err != nil {
