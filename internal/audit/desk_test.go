@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cairn-plan/cairn/internal/artifact"
 	"github.com/cairn-plan/cairn/internal/audit"
 	"github.com/cairn-plan/cairn/internal/fault"
 	"github.com/cairn-plan/cairn/internal/journal"
@@ -103,7 +104,8 @@ func (r *run) together(f func()) {
 	r.held = nil
 }
 
-func (d *desk) submit(text string) *run {
+// file stores the text of a plan.
+func (d *desk) file(text string) (*plan.Plan, artifact.Blob) {
 	d.Helper()
 	p, faults := plan.Read("plan.yaml", []byte(text), plan.Options{})
 	if err := faults.Err(); err != nil {
@@ -117,6 +119,12 @@ func (d *desk) submit(text string) *run {
 	if err != nil {
 		d.Fatal(err)
 	}
+	return p, blob
+}
+
+func (d *desk) submit(text string) *run {
+	d.Helper()
+	p, blob := d.file(text)
 	r := &run{desk: d, state: lifecycle.New(p.Name)}
 	f := lifecycle.Fact{Kind: lifecycle.PlanSubmitted, Actor: "person:ann", Time: d.now, Body: &lifecycle.Submitted{Spec: blob.ID, Size: blob.Size,
 		Title: p.Title, Tasks: len(p.Tasks), Capabilities: map[string]lifecycle.Installed{"shell": {Version: "1.0.0", Repeat: "repeatable"}}}}
@@ -159,10 +167,10 @@ func (r *run) write(f lifecycle.Fact, derived []lifecycle.Derived) {
 		r.head = e.Head()
 		entries = append(entries, e)
 	}
-	add(journal.Record{Plan: r.state.Name, Rev: 1, Kind: f.Kind, Time: f.Time, Actor: f.Actor, Task: f.Task, Attempt: f.Attempt, Body: body})
+	add(journal.Record{Plan: r.state.Name, Rev: r.state.Rev, Kind: f.Kind, Time: f.Time, Actor: f.Actor, Task: f.Task, Attempt: f.Attempt, Body: body})
 	cause := r.head.Seq
 	for _, d := range derived {
-		add(journal.Record{Plan: r.state.Name, Rev: 1, Kind: d.Kind, Time: f.Time, Actor: lifecycle.Engine, Cause: cause, Task: d.Task, Attempt: d.Attempt, Body: d.Body})
+		add(journal.Record{Plan: r.state.Name, Rev: r.state.Rev, Kind: d.Kind, Time: f.Time, Actor: lifecycle.Engine, Cause: cause, Task: d.Task, Attempt: d.Attempt, Body: d.Body})
 	}
 	if r.hold {
 		r.held = append(r.held, entries...)

@@ -81,7 +81,7 @@ func TestEveryByteOfAReceiptCounts(t *testing.T) {
 			t.Fatalf("%s: %v", what, err)
 		}
 	}
-	for i := range file {
+	for i := 0; i < len(file); i += stride {
 		bad := slices.Clone(file)
 		bad[i] ^= 1 << (i % 8)
 		wantTampered(fmt.Sprintf("byte %d (%q) was changed", i, file[i]), bad)
