@@ -28,6 +28,7 @@ const MaxTimes = 1_000_000
 type Options struct {
 	Seed    uint64
 	Times   int                                         // at least 1
+	Author  string                                      // who hands the plan in, such as person:ann; empty: nobody of the team
 	Start   time.Time                                   // zero: Monday, at nine
 	Workers int                                         // 0: as many as the plan says
 	Faults  Faults                                      // beside what History knows

@@ -68,6 +68,9 @@ func newScript(ctx context.Context, p *plan.Plan, o Options) (*script, error) {
 	if o.Lookup == nil {
 		o.Lookup = func(string) (capability.Contract, bool) { return capability.Contract{}, false }
 	}
+	if o.Author == "" {
+		o.Author = "agent:rehearsal"
+	}
 	if len(o.Team) == 0 {
 		o.Team = DefaultTeam()
 	}

@@ -70,7 +70,7 @@ func (st *stage) play(number uint64) error {
 	clear(st.asked)
 	clear(st.raises)
 	st.now = span(st.Start.Sub(st.midnight))
-	f := lifecycle.Fact{Kind: lifecycle.PlanSubmitted, Time: st.Start, Actor: "person:author",
+	f := lifecycle.Fact{Kind: lifecycle.PlanSubmitted, Time: st.Start, Actor: st.Author,
 		Body: &lifecycle.Submitted{Tasks: len(st.plan.Tasks), Law: lifecycle.Law, Capabilities: st.installed, Guarded: st.guarded}}
 	if _, err := st.state.Submit(f, st.plan); err != nil {
 		return err

@@ -219,3 +219,15 @@ func TestAHundredYearsAreEnough(t *testing.T) {
 		t.Errorf("unfinished %v, %+v", r.Unfinished, r.Finish)
 	}
 }
+
+// Ann is the only reviewer, and may not approve what she wrote herself.
+func TestTheAuthorDoesNotCount(t *testing.T) {
+	p := read(t, strings.Replace(gated, "role: reviewer", "role: reviewer, not: author", 1))
+	alone := team(t, "roles: {reviewer: {people: [ann]}}")
+	if r := rehearse(t, p, rehearsal.Options{Team: alone, Author: "person:ann"}); r.Unfinished != 1 || !slices.Equal(r.Stuck, []string{"agree"}) {
+		t.Errorf("unfinished %v, stuck at %v", r.Unfinished, r.Stuck)
+	}
+	if r := rehearse(t, p, rehearsal.Options{Team: alone, Author: "person:bob"}); r.Completed != 1 {
+		t.Errorf("completed %v", r.Completed)
+	}
+}

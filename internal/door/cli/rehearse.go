@@ -57,7 +57,7 @@ func (o *rehearseOptions) check(c *cobra.Command) error {
 
 // read makes of flags and files what a rehearsal goes by.
 func (o *rehearseOptions) read(a *app, p place) (r rehearsal.Options, err error) {
-	r = rehearsal.Options{Seed: o.seed, Times: o.times, Team: rehearsal.DefaultTeam()}
+	r = rehearsal.Options{Seed: o.seed, Times: o.times, Author: p.actor, Team: rehearsal.DefaultTeam()}
 	if r.Faults, err = rehearsal.ParseFaults(o.faults); err != nil {
 		return r, err
 	}
