@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -54,6 +55,9 @@ func params(dir string) testscript.Params {
 		Condition: func(cond string) (bool, error) {
 			if cond == "posix" {
 				return runtime.GOOS != "windows", nil
+			}
+			if cond == "confined" { // by all that there is
+				return !slices.ContainsFunc(sandbox.Probe(), func(p sandbox.Protection) bool { return !p.Have }), nil
 			}
 			return false, fmt.Errorf("unknown condition %s", cond)
 		},

@@ -41,7 +41,7 @@ func (a *app) drive(ctx context.Context, h *House, p place, name string, o runOp
 			return err
 		}
 	}
-	d := Drive{Workers: o.workers, Until: o.until, Hard: a.parts.Hard, Watch: show.take}
+	d := Drive{Workers: o.workers, Until: o.until, Hard: a.parts.Hard, Watch: (&watchful{follower: show}).take}
 	if d.Workers == 0 {
 		d.Workers = p.workers
 	}

@@ -10,17 +10,17 @@ import (
 
 // Note adds to a result what its process was not protected by, so that it is on record.
 func Note(r *capability.Result, l capability.Limits, o Outcome) {
-	says := strings.Join(o.Unprotected, "; ")
-	if l.Mode == capability.Off && !l.Trial {
-		says = "the policy turned it off"
-	}
-	if says == "" {
-		return
+	says := "off, by policy"
+	if l.Mode != capability.Off || l.Trial {
+		if len(o.Unprotected) == 0 {
+			return
+		}
+		says = "lacking: " + strings.Join(o.Unprotected, "; ")
 	}
 	if r.Versions == nil {
 		r.Versions = map[string]string{}
 	}
-	r.Versions["sandbox"] = "lacking: " + says
+	r.Versions["sandbox"] = says
 }
 
 // Limit keeps a child to the limits of the call that it is for. Every runner that starts what a plan names does it

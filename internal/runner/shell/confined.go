@@ -16,9 +16,9 @@ var notExecuted = regexp.MustCompile(`(?m)([^\s:'‘"]+)['’"]?: (?:Permission 
 // refusals are the words in which programs tell what the sandbox is the likeliest cause of, and what to allow.
 var refusals = []struct{ says, allow string }{
 	{"Read-only file system", "write"},
-	{"Permission denied", "read and .write"},
-	{"permission denied", "read and .write"},
-	{"Operation not permitted", "read and .write"},
+	{"Permission denied", "read or policy.allow.write"},
+	{"permission denied", "read or policy.allow.write"},
+	{"Operation not permitted", "read or policy.allow.write"},
 	{"Network is unreachable", "hosts"},
 	{"network is unreachable", "hosts"},
 	{"Could not resolve host", "hosts"},
@@ -43,9 +43,8 @@ func confined(failure error, o process.Outcome, l capability.Limits) error {
 	}
 	for _, r := range refusals {
 		if strings.Contains(said, r.says) {
-			// The remedy is in the message too: the journal keeps that, and a person reads it there.
-			return fault.New(code, "%s (tasks are confined: see policy.allow.%s)", failure, r.allow).
-				Remedy("if it is to touch what it was refused, name that in policy.allow.%s", r.allow)
+			return fault.New(code, "%s", failure).
+				Remedy("tasks are confined: if it is to touch what it was refused, name that in policy.allow.%s", r.allow)
 		}
 	}
 	return failure
