@@ -10,6 +10,7 @@ import (
 	"github.com/cairn-plan/cairn/internal/runner/file"
 	"github.com/cairn-plan/cairn/internal/runner/git"
 	"github.com/cairn-plan/cairn/internal/runner/http"
+	"github.com/cairn-plan/cairn/internal/runner/human"
 	"github.com/cairn-plan/cairn/internal/runner/manifest"
 	"github.com/cairn-plan/cairn/internal/runner/noop"
 	"github.com/cairn-plan/cairn/internal/runner/pipeline"
@@ -34,6 +35,7 @@ func Capabilities(home string) (*capability.Registry, error) {
 	builtin = append(builtin, file.All()...)
 	builtin = append(builtin, git.All(nil)...)
 	builtin = append(builtin, http.All(requests)...)
+	builtin = append(builtin, human.All()...)
 	builtin = append(builtin, sql.All()...)
 	builtin = append(builtin, web.All(web.New(filepath.Join(home, "cache", "web"), nil, time.Now))...)
 	for _, b := range builtin {

@@ -28,6 +28,7 @@ type Command struct {
 	To       string            `json:"to,omitempty"`       // who is handed the decision
 	Budget   *budget.Amount    `json:"budget,omitempty"`   // by how much to raise
 	Day      string            `json:"day,omitempty"`      // whose budget it is
+	Text     string            `json:"text,omitempty"`     // the answer to a question
 
 	Revision *Revision `json:"revision,omitempty"` // of replan
 }
@@ -193,6 +194,8 @@ func (r *Run) factFor(c Command, actor string) (lifecycle.Fact, error) {
 		return r.delegation(f, c, actor)
 	case Raise, Deny:
 		return r.spending(f, c, actor)
+	case Reply:
+		return r.reply(f, c, actor)
 	case Complete, Fail:
 		return r.finish(f, c, actor)
 	case Replan:
@@ -230,6 +233,9 @@ func (r *Run) finish(f lifecycle.Fact, c Command, actor string) (lifecycle.Fact,
 	if t.Wait == lifecycle.ForDecision {
 		return f, fault.New(fault.Conflict, "task %s is a gate", t.ID).
 			Remedy("decide it with: cairn approve %s %s --why TEXT, or cairn reject", r.State.Name, t.ID)
+	}
+	if t.Wait == lifecycle.ForPerson && lifecycle.IsQuestion(t.Spec) {
+		return r.answerBy(f, c, t, actor)
 	}
 	e := &lifecycle.Ended{Outcome: lifecycle.Succeeded, Outputs: c.Outputs, Artifacts: c.Artifacts}
 	f.Kind, f.Body = lifecycle.TaskEnded, e

@@ -103,7 +103,7 @@ func (s *State) begun(i int32) {
 	case n.spec.Kind == plan.Milestone && n.spec.Uses == "":
 		s.calm(i)
 		s.settle(i, Completed, "reached")
-	case n.spec.Uses == "":
+	case n.spec.Uses == "" || s.asks(n.spec):
 		s.ask(i, ForPerson, "")
 	case n.twice:
 		s.ask(i, ForPerson, askTwice)
