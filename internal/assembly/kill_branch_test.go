@@ -52,9 +52,9 @@ func writersPlan(workspace string) string {
 	if workspace == "here" {
 		return strings.NewReplacer("    LOCKED\n", "    locks: [files]\n", "LOCKED", "locks: [files],", "MEET left right; ", "", "MEET right left; ", "").Replace(text)
 	}
-	wait := "touch $CAIRN_TEST_MEET.%s; while ! test -e $CAIRN_TEST_MEET.%s; do sleep 0.01; done;"
+	wait := "touch MEETING/%s; while ! test -e MEETING/%s; do sleep 0.01; done;"
 	return strings.NewReplacer("    LOCKED\n", "", "LOCKED ", "", "MEET left right;", fmt.Sprintf(wait, "left", "right"),
-		"MEET right left;", fmt.Sprintf(wait, "right", "left"), "env: {", `env: {CAIRN_TEST_MEET: "MEETING", `).Replace(text)
+		"MEET right left;", fmt.Sprintf(wait, "right", "left"), "policy: {", "policy: {allow: {write: [., MEETING]}, ").Replace(text)
 }
 
 // repository is a folder with a plan, files, a database and a history of its own, some of it staged.
@@ -66,7 +66,7 @@ func repository(t *testing.T, workspace string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files := map[string]string{"plan.yaml": strings.ReplaceAll(string(text), "MEETING", dir), "list.txt": "first\n" + strings.Repeat("between\n", 12) + "last\n",
+	files := map[string]string{"plan.yaml": strings.ReplaceAll(string(text), "MEETING", t.TempDir()), "list.txt": "first\n" + strings.Repeat("between\n", 12) + "last\n",
 		"both.txt": "middle\n", "note.txt": "as it was\n", "gone.txt": "gone\n", ".gitignore": ".cairn\nledger\n"}
 	if workspace == "here" {
 		files[".gitignore"] += "shop.db\n" // so it is the rows that were kept, not the file
@@ -144,6 +144,12 @@ func orders(t *testing.T, dir string) []byte {
 	return res.Outputs["rows"]
 }
 
+// agreed is a life in which everybody agrees to changing rows, which is critical.
+func agreed(t *testing.T, dir, kill string, env ...string) (killed bool) {
+	t.Helper()
+	return life(t, dir, kill, append(env, "CAIRN_TEST_AGREED=yes")...)
+}
+
 // some thins a list of records out under the race detector, where one more process costs as much as several.
 func some(from, to, step int) (all []int) {
 	if !underRace {
@@ -161,7 +167,7 @@ func TestWritersKilledAtEveryRecord(t *testing.T) {
 	for _, workspace := range []string{"here", "branch"} {
 		t.Run(workspace, func(t *testing.T) {
 			dir := repository(t, workspace)
-			life(t, dir, "")
+			agreed(t, dir, "")
 			want, files := judge(t, dir), result(t, dir, workspace)
 			if want.state != "completed" || !strings.Contains(files, "moved.txt") {
 				t.Fatalf("undisturbed it is %s with\n%s", want.state, files)
@@ -172,11 +178,11 @@ func TestWritersKilledAtEveryRecord(t *testing.T) {
 						t.Parallel()
 						dir := repository(t, workspace)
 						before := own(t, dir)
-						if !life(t, dir, fmt.Sprintf("%s %d", when, n)) {
+						if !agreed(t, dir, fmt.Sprintf("%s %d", when, n)) {
 							return // this run had fewer records
 						}
 						orphans(t, dir)
-						life(t, dir, "")
+						agreed(t, dir, "")
 						if got := judge(t, dir); got.hash != want.hash {
 							t.Errorf("it comes to %s, %s instead of %s", got.state, got.hash, want.hash)
 						}
@@ -221,12 +227,12 @@ func TestRollbackOfWritersKilledAtEveryRecord(t *testing.T) {
 		t.Run(workspace, func(t *testing.T) {
 			dir := repository(t, workspace)
 			base := result(t, dir, "here")
-			life(t, dir, "")
+			agreed(t, dir, "")
 			ran := judge(t, dir)
 			if workspace == "branch" {
 				base = gitIn(t, dir, "ls-tree", "-r", "plan/writers~8") // one commit each of eight tasks
 			}
-			life(t, dir, "", "CAIRN_TEST_ROLLBACK=all")
+			agreed(t, dir, "", "CAIRN_TEST_ROLLBACK=all")
 			want := judge(t, dir)
 			if files := result(t, dir, workspace); want.state != "abandoned" || sameButPlan(files) != sameButPlan(base) {
 				t.Fatalf("rolled back it is %s, with\n%s\ninstead of\n%s", want.state, files, base)
@@ -237,10 +243,10 @@ func TestRollbackOfWritersKilledAtEveryRecord(t *testing.T) {
 						t.Parallel()
 						dir := repository(t, workspace)
 						before := own(t, dir)
-						life(t, dir, "")
-						life(t, dir, fmt.Sprintf("%s %d", when, n), "CAIRN_TEST_ROLLBACK=all")
+						agreed(t, dir, "")
+						agreed(t, dir, fmt.Sprintf("%s %d", when, n), "CAIRN_TEST_ROLLBACK=all")
 						orphans(t, dir)
-						life(t, dir, "", "CAIRN_TEST_ROLLBACK=all")
+						agreed(t, dir, "", "CAIRN_TEST_ROLLBACK=all")
 						if got := judge(t, dir); got.hash != want.hash {
 							t.Errorf("it comes to %s, %s instead of %s", got.state, got.hash, want.hash)
 						}
@@ -271,16 +277,16 @@ tasks:
 		return dir
 	}
 	dir := prepare(t)
-	life(t, dir, "")
+	agreed(t, dir, "")
 	want := judge(t, dir)
 	for n := 1; n <= want.records; n++ {
 		for _, when := range moments() {
 			t.Run(fmt.Sprintf("%s-%d", when, n), func(t *testing.T) {
 				t.Parallel()
 				dir := prepare(t)
-				life(t, dir, fmt.Sprintf("%s %d", when, n))
+				agreed(t, dir, fmt.Sprintf("%s %d", when, n))
 				orphans(t, dir)
-				life(t, dir, "")
+				agreed(t, dir, "")
 				if got := judge(t, dir); got.state != "completed" {
 					t.Errorf("it comes to %s", got.state)
 				}

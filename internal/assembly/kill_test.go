@@ -91,7 +91,12 @@ func engineCommand(t *testing.T, env ...string) *exec.Cmd {
 }
 
 // carryOut is the whole life of an engine: submit the plan of a folder, or find it there, and drive it to its end.
-func carryOut(dir, kill string) error { return carryOutFile(dir, "plan.yaml", kill) }
+func carryOut(dir, kill string) error {
+	if os.Getenv("CAIRN_TEST_CONSENT") != "" {
+		return agreeing(dir, kill)
+	}
+	return carryOutFile(dir, "plan.yaml", kill)
+}
 
 func carryOutFile(dir, file, kill string) error {
 	ctx := context.Background()
@@ -99,6 +104,7 @@ func carryOutFile(dir, file, kill string) error {
 	if err != nil {
 		return err
 	}
+	h.Engine.Agreed = os.Getenv("CAIRN_TEST_AGREED") != ""
 	src, err := os.ReadFile(filepath.Join(dir, file))
 	if err != nil {
 		return err
@@ -384,20 +390,20 @@ func TestKilledAtEveryRecord(t *testing.T) {
 // undoable is a plan whose every task can be taken back.
 const undoable = `
 plan: undoable
-policy: {workers: 2, workspace: WORKSPACE}
+policy: {workers: 2, allow: {write: [., SWITCH]}}
 env: {CAIRN_TEST_MARK: "MARK"}
 tasks:
   - {id: edit, uses: shell, run: 'echo more >> kept.txt'}
   - {id: made, uses: file.write, needs: [edit], with: {path: made/new.txt, text: "new\n"}}
   - {id: gone, uses: shell, needs: [edit], run: mv gone.txt moved.txt}
-  - {id: named, uses: shell, needs: [made], run: 'echo on >> ../MARK.switch', writes: false, rollback: {run: 'echo off >> ../MARK.switch'}}
+  - {id: named, uses: shell, needs: [made], run: 'echo on >> SWITCH/is', writes: false, rollback: {run: 'echo off >> SWITCH/is'}}
   - {id: last, uses: noop, needs: [named, gone]}
 `
 
 // A rollback that is killed at any record goes on where it was, and leaves the files as they were before the plan.
 func TestRollbackKilledAtEveryRecord(t *testing.T) {
 	prepare := func(t *testing.T) string {
-		dir := folder(t, strings.ReplaceAll(undoable, "WORKSPACE", "here"))
+		dir := folder(t, strings.ReplaceAll(undoable, "SWITCH", t.TempDir()))
 		for name, text := range map[string]string{"kept.txt": "one\n", "gone.txt": "two\n"} {
 			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 				t.Fatal(err)
