@@ -28,6 +28,7 @@ import (
 const (
 	PlanSubmitted   journal.Kind = "plan.submitted"   // fact: a revision was handed in
 	PlanRevised     journal.Kind = "plan.revised"     // fact: the run goes on under another revision
+	TaskCarried     journal.Kind = "task.carried"     // fact: a fork begins with what another run had done
 	PlanStarted     journal.Kind = "plan.started"     // fact: an engine began to carry it out
 	PlanResumed     journal.Kind = "plan.resumed"     // fact: an engine took it up again, or a person ended a pause
 	PlanLeft        journal.Kind = "plan.left"        // fact: no engine carries it out for now
@@ -62,7 +63,7 @@ const (
 
 // bodies makes an empty body for each fact; a kind without one here is derived.
 var bodies = map[journal.Kind]func() any{
-	PlanRevised:   func() any { return new(Revised) },
+	PlanRevised: func() any { return new(Revised) }, TaskCarried: func() any { return new(Carried) },
 	PlanSubmitted: func() any { return new(Submitted) }, PlanStarted: func() any { return new(Session) },
 	PlanResumed: func() any { return new(Session) }, PlanLeft: func() any { return new(Reason) }, PlanPaused: func() any { return new(Reason) },
 	PlanCancelled: func() any { return new(Reason) }, PlanRetried: func() any { return new(Reason) },
@@ -163,6 +164,7 @@ type Submitted struct {
 	Law          int                  `json:"law,omitempty"`          // edition of the law that the run is under
 	Source       string               `json:"source,omitempty"`       // file it was read from
 	Capabilities map[string]Installed `json:"capabilities,omitempty"` // those the plan uses
+	Fork         *Origin              `json:"fork,omitempty"`         // the checkpoint of another run that it begins at
 	Guarded      []string             `json:"guarded,omitempty"`      // tasks that a policy may hold, as authored: parent/child
 	Budget       budget.Amount        `json:"budget,omitzero"`        // what the project and the home let any plan spend
 	Claimer      string               `json:"claimer,omitempty"`      // who acted under the actor's name, where it was another

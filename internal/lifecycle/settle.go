@@ -160,7 +160,7 @@ func (s *State) assessed(i int32, b *Assessed) {
 // goOn sets an assessed task going.
 func (s *State) goOn(i int32, b *Assessed) {
 	n := &s.nodes[i]
-	if n.spec.Each != "" && n.item == 0 {
+	if n.spec.Each != "" && n.item == 0 && !n.expanded {
 		if b.Count == nil {
 			s.ask(i, ForPerson, "it ranges over a list that nobody names")
 			return

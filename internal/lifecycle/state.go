@@ -135,7 +135,8 @@ type State struct {
 	Rev     int
 	// Revisions are all there were, the first included.
 	Revisions []Revision
-	Tended    bool // an engine carries it out: what becomes ready starts
+	Forked    *Origin // the checkpoint of another run that this one began at
+	Tended    bool    // an engine carries it out: what becomes ready starts
 
 	law     int // edition
 	nodes   []node

@@ -89,7 +89,7 @@ var facts = map[journal.Kind]any{
 	TaskInterrupted: &Interrupted{Then: Repeat}, TaskJudged: &Judged{Accepted: true}, TimerFired: &Fired{},
 	GateDecided: &Decided{Approved: true}, GateDelegated: &Delegated{To: "person:bob"}, ArtifactPut: &Stored{}, ArtifactExpired: &Expired{},
 	BudgetDrawn: &Drawn{}, BudgetRead: &Read{Short: "calls"}, BudgetRaised: &Raised{}, BudgetDenied: &Denied{},
-	PlanRevised: &Revised{Base: 7}, // of a revision that is not the present one
+	TaskCarried: &Carried{Status: Completed}, PlanRevised: &Revised{Base: 7}, // of a revision that is not the present one
 }
 
 // allowed lists, for every place, the facts that may follow; all others are refused.

@@ -25,6 +25,7 @@ func (s *State) Submit(f Fact, p *plan.Plan) ([]Derived, error) {
 		return nil, err
 	}
 	s.guard(b.Guarded)
+	s.Forked = b.Fork
 	s.Phase, s.Revisions = PlanPending, []Revision{{Rev: s.Rev, Spec: b.Spec, Author: f.Actor, How: ByFile}}
 	return s.out, nil
 }
@@ -84,6 +85,8 @@ func (s *State) apply(f Fact) error {
 		return s.rollback(f)
 	case PlanRevised:
 		return s.revise(f, f.Body.(*Revised))
+	case TaskCarried:
+		return s.carried(f, f.Body.(*Carried))
 	case PlanStarted, PlanResumed, PlanLeft, PlanPaused, PlanCancelled, PlanRetried:
 		return s.steer(f)
 	}

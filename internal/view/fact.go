@@ -13,10 +13,19 @@ func factPhrase(r journal.Record, body any) string {
 	switch b := body.(type) {
 	case *lifecycle.Submitted:
 		s := "handed in a plan of " + plural(b.Tasks, "task")
+		if b.Fork != nil {
+			s += ", forked from " + plain(b.Fork.Plan) + " at record " + strconv.FormatUint(uint64(b.Fork.Seq), 10)
+		}
 		if b.Source != "" {
 			s += ", from " + plain(b.Source)
 		}
 		return s
+	case *lifecycle.Carried:
+		s := string(b.Status)
+		if s == "" {
+			s = "its list of items"
+		}
+		return "taken over from " + plain(b.From.Plan) + ", record " + strconv.FormatUint(uint64(b.From.Seq), 10) + ": " + s
 	case *lifecycle.Revised:
 		return because("revised the plan: revision "+strconv.Itoa(b.Base+1)+", "+plural(b.Tasks, "task")+revisedHow(b), b.Why)
 	case *lifecycle.Session:

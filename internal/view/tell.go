@@ -14,7 +14,7 @@ import (
 // ending reports whether a record tells how a task came out.
 func ending(r journal.Record) bool {
 	switch r.Kind {
-	case lifecycle.TaskEnded, lifecycle.TaskSettled, lifecycle.TaskJudged:
+	case lifecycle.TaskEnded, lifecycle.TaskSettled, lifecycle.TaskJudged, lifecycle.TaskCarried:
 		return true
 	}
 	return false
