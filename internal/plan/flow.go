@@ -78,8 +78,8 @@ func (p *Plan) Flow() *Flow {
 		for _, d := range slices.Concat(s.sent, s.undo, s.other) {
 			grew = s.carries.add(f.of(d)) || grew
 		}
-		if grew {
-			queue = append(queue, s.readers...)
+		for at := s; grew && at != nil; at = at.parent { // who reads a group reads what it holds
+			queue = append(queue, at.readers...)
 		}
 	}
 	return f
@@ -141,16 +141,8 @@ func (f *Flow) drafts(s *stream) {
 	}
 	for _, d := range slices.Concat(s.sent, s.undo, s.other) {
 		if d.from != nil {
-			d.from.read(s)
+			d.from.readers = append(d.from.readers, s)
 		}
-	}
-}
-
-// read notes that another reads what a task, or what it holds, leaves.
-func (s *stream) read(by *stream) {
-	s.readers = append(s.readers, by)
-	for _, inner := range s.held {
-		inner.read(by)
 	}
 }
 
