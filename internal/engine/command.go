@@ -230,6 +230,9 @@ func (r *Run) finish(f lifecycle.Fact, c Command, actor string) (lifecycle.Fact,
 		return f, fault.New(fault.Conflict, "task %s is %s: it does not wait for a person", t.ID, t.Status).
 			Remedy("see where it stands with: cairn why %s %s", r.State.Name, t.ID)
 	}
+	if t.Wait == lifecycle.ForBudget {
+		return f, r.forMore(t.ID)
+	}
 	if t.Wait == lifecycle.ForDecision {
 		return f, fault.New(fault.Conflict, "task %s is a gate", t.ID).
 			Remedy("decide it with: cairn approve %s %s --why TEXT, or cairn reject", r.State.Name, t.ID)

@@ -99,3 +99,9 @@ func (e *Engine) Today(ctx context.Context, p *plan.Plan) (r budget.Reading, lim
 	r, err = e.Days.Day(ctx, e.today())
 	return r, limit.Raised(r.Raised), err
 }
+
+// forMore says what a task wants that waits for more budget.
+func (r *Run) forMore(task string) error {
+	return fault.New(fault.Conflict, "task %s waits for a budget to be raised", task).
+		Remedy("see which with: cairn budget %s", r.State.Name)
+}

@@ -58,6 +58,8 @@ func factPhrase(r journal.Record, body any) string {
 		return decidedPhrase(b)
 	case *lifecycle.Delegated:
 		return because("handed the decision on to "+who(b.To), b.Why)
+	case *lifecycle.Drawn, *lifecycle.Read, *lifecycle.Raised, *lifecycle.Denied:
+		return spendingFact(b)
 	case *lifecycle.Stored:
 		s := "stored " + plain(b.Name) + " (" + Size(b.Size) + ")"
 		if b.Partial {

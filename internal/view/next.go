@@ -18,6 +18,7 @@ func next(st *lifecycle.State) []string {
 	failed, last, people, undone := "", "", 0, false
 	for t := range st.Tasks() {
 		switch {
+		case t.Wait == lifecycle.ForBudget: // one raise answers for many tasks
 		case t.Wait.NeedsPerson():
 			if people++; people <= maxAsked {
 				out = append(out, answers(st.Name, t)...)
@@ -32,6 +33,10 @@ func next(st *lifecycle.State) []string {
 	}
 	if people > maxAsked {
 		out = append(out, note("cairn show "+name, number(people-maxAsked)+" more tasks wait for people"))
+	}
+	for _, r := range Raises(st) {
+		out = append(out, note("cairn budget "+name, r.Says()))
+		out = append(out, r.Commands(st.Name)...)
 	}
 	switch {
 	case st.Phase == lifecycle.PlanCompleted:
@@ -74,6 +79,8 @@ func answers(name string, t lifecycle.Task) []string {
 		return []string{note("cairn complete "+at, "if it is good enough"), note("cairn fail "+at+" --why TEXT", "if it is not")}
 	case lifecycle.ForDecision:
 		return []string{"cairn approve " + at + " --why TEXT", "cairn reject " + at + " --why TEXT"}
+	case lifecycle.ForBudget:
+		return []string{"cairn budget " + quote(name)}
 	case lifecycle.ForUnknown:
 		return []string{note("cairn complete "+at+outputs(t), "if it did happen"), note("cairn retry "+at, "if it did not")}
 	}

@@ -26,6 +26,9 @@ func PlanText(w io.Writer, st *lifecycle.State, o TreeOptions) error {
 	tree := TreeLines(st, o)
 	last := len(tree) - 1
 	lines = append(append(append(lines, tree[:last]...), ""), tree[last])
+	if spent := spendLine(st); spent != "" {
+		lines = append(lines, spent)
+	}
 	if _, err := io.WriteString(w, strings.Join(lines, "\n")+"\n"); err != nil {
 		return err
 	}

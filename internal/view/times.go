@@ -43,9 +43,9 @@ func (t *Times) Note(r journal.Record) {
 	}
 	s := t.of[r.Task]
 	switch r.Kind {
-	case lifecycle.TaskStarted, lifecycle.TaskWaiting, lifecycle.GateOpened, lifecycle.TaskRecovering:
+	case lifecycle.TaskStarted, lifecycle.TaskWaiting, lifecycle.GateOpened, lifecycle.TaskRecovering, lifecycle.BudgetRefused:
 		s.since = r.Time
-	case lifecycle.TaskInterrupted, lifecycle.TaskReopened, lifecycle.TaskRetried:
+	case lifecycle.TaskInterrupted, lifecycle.TaskReopened, lifecycle.TaskRetried, lifecycle.BudgetRead:
 		s.since = time.Time{}
 	case lifecycle.TaskSettled:
 		if s.took == 0 && !s.since.IsZero() { // a group

@@ -59,6 +59,8 @@ func asked(t lifecycle.Task) string {
 		return person + " to judge it"
 	case lifecycle.ForUnknown:
 		return person + " to say whether it happened"
+	case lifecycle.ForBudget:
+		return "somebody to raise a budget"
 	case lifecycle.ForDecision:
 		return approver(t.Spec.Approve, person) + " to decide"
 	}

@@ -166,14 +166,14 @@ func verdict(st *lifecycle.State, until string) *outcome {
 	return &outcome{fault.Waiting}
 }
 
-// refused reports whether gates alone kept a plan from its end.
+// refused reports whether gates and budgets alone kept a plan from its end.
 func refused(st *lifecycle.State) bool {
 	gates := 0
 	for t := range st.Tasks() {
 		if t.Status != lifecycle.FailedTask || t.Group {
 			continue
 		}
-		if t.Spec.Approve == nil && t.Spec.Kind != "gate" {
+		if t.Spec.Approve == nil && t.Spec.Kind != "gate" && !st.Denied(t.ID) {
 			return false
 		}
 		gates++

@@ -71,6 +71,10 @@ func eventOf(r journal.Record) (event, bool) {
 		return endedEvent(r, b), true
 	case *lifecycle.Interrupted:
 		return event{"interrupted", b.Why}, true
+	case *lifecycle.Raised:
+		return event{"raised", by(r) + b.Why}, true
+	case *lifecycle.Denied:
+		return event{"not raised", by(r) + b.Why}, true
 	case *lifecycle.Judged:
 		return event{"judged", by(r) + b.Why}, true
 	case *lifecycle.Decided:
@@ -130,6 +134,8 @@ func derivedEvent(r journal.Record) (event, bool) {
 		return event{"waits", "for a person  " + b.Why}, true
 	case lifecycle.GateOpened:
 		return event{"waits", "for a decision"}, true
+	case lifecycle.BudgetRefused:
+		return event{"waits", "for a budget to be raised"}, true
 	case lifecycle.TaskRetried:
 		return event{"retries", "at " + view.Time(b.At.Local())}, true
 	case lifecycle.TaskRecovering:
