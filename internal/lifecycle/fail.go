@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"slices"
 	"time"
 
 	"github.com/cairn-plan/cairn/internal/plan"
@@ -49,18 +50,34 @@ func (s *State) recover(i int32, b *Ended) bool {
 		s.ask(i, ForPerson, b.Error+"; to recover: "+mode.Recover)
 		return true
 	}
-	if r == i || s.downstream(i)[r] || !s.activate(r, n.id) {
-		return false // what follows from a task cannot mend it
+	if r == i || s.downstream(i)[r] { // what follows from a task cannot mend it
+		return false
+	}
+	// It waits before the recovery begins, for that may be over at once. The first edition had it wait after.
+	if s.law < 2 {
+		if !s.activate(r, n.id) {
+			return false
+		}
+		s.await(i, r)
+	} else if s.await(i, r); !s.activate(r, n.id) {
+		s.nodes[r].waiters = slices.DeleteFunc(s.nodes[r].waiters, func(k int32) bool { return k == i })
+		s.stopWaiting(i)
+		s.calm(i)
+		return false
 	}
 	n = &s.nodes[i]
-	s.stir(i)
-	s.wait(i, ForRecovery)
 	s.emit(Derived{Kind: TaskRecovering, Task: n.id, Attempt: int(n.attempt)}, recoveringBody{s.nodes[r].id, mode.Name, b.Error})
-	s.nodes[r].waiters = append(s.nodes[r].waiters, i)
 	if s.nodes[r].status.Terminal() {
 		s.wakeWaiters(r)
 	}
 	return true
+}
+
+// await has a task wait for the end of another.
+func (s *State) await(i, r int32) {
+	s.stir(i)
+	s.wait(i, ForRecovery)
+	s.nodes[r].waiters = append(s.nodes[r].waiters, i)
 }
 
 func modeOf(t *plan.Task, name string) *plan.FailureMode {

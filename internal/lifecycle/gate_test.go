@@ -312,3 +312,18 @@ func TestAnyVotesReplay(t *testing.T) {
 		m.replays(m.first)
 	})
 }
+
+// A recovery that is over as soon as it begins lets the task try again, once.
+func TestRecoveryThatIsOverAtOnce(t *testing.T) {
+	mile := plan.Task{ID: "mile", Kind: plan.Milestone}
+	k := needs(task("t"), "mile")
+	k.Failure = []plan.FailureMode{{Name: "m", Recover: "mile"}}
+	m := newSimUnder(t, dag(mile, k), Law)
+	m.outcome = func(_ string, attempt int) *Ended {
+		if attempt == 1 {
+			return bad("m")
+		}
+		return ok()
+	}
+	m.run().want("mile:completed t:completed").phase(PlanCompleted).replays(m.first)
+}
