@@ -95,6 +95,9 @@ func carryOut(dir, kill string) error {
 	if os.Getenv("CAIRN_TEST_CONSENT") != "" {
 		return agreeing(dir, kill)
 	}
+	if os.Getenv("CAIRN_TEST_REVISE") != "" {
+		return revising(dir, kill)
+	}
 	return carryOutFile(dir, "plan.yaml", kill)
 }
 
