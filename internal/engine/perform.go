@@ -105,6 +105,10 @@ func (r *Run) carryOut(ctx context.Context, w Work, rep Reporter, e *lifecycle.E
 	if len(call.With) > 2 {
 		e.Inputs = digest.Sum(r.vault.redactor().JSON(call.With))
 	}
+	if res, ok := reused(w, e.Inputs, call.With); ok {
+		e.Memo = true
+		return res, nil
+	}
 	h := &host{run: r, work: w, rep: rep}
 	call.Host = h
 	ctx, inTime := h.within(ctx)

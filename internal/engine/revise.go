@@ -200,3 +200,16 @@ func (r *Run) published(ctx context.Context, b *lifecycle.Revised) error {
 	}
 	return r.engine.Publish(r.State.Name, spec)
 }
+
+// reused is what the same pure work came to before a revision. Inputs that hold a secret have the hash of another text, so
+// they are computed; and so is what would lack an output that is asked for by now.
+func reused(w Work, inputs digest.ID, with json.RawMessage) (capability.Result, bool) {
+	if w.reuse == nil || inputs.IsZero() || inputs != digest.Sum(with) {
+		return capability.Result{}, false
+	}
+	r := w.reuse(inputs)
+	if r == nil || missing(w.Spec, &lifecycle.Ended{Outputs: r.Outputs, Artifacts: r.Artifacts}) != nil {
+		return capability.Result{}, false
+	}
+	return capability.Result{Outputs: r.Outputs, Artifacts: r.Artifacts, Exit: r.Exit}, true
+}

@@ -39,6 +39,7 @@ type Work struct {
 
 	key   digest.ID
 	scope scope
+	reuse func(inputs digest.ID) *lifecycle.Result // of pure work that was done before a revision
 	epoch int // of the session that hands it out
 }
 
@@ -155,6 +156,9 @@ func (r *Run) work(effects []lifecycle.Effect) []Work {
 		w := Work{Effect: ef, epoch: r.State.Epoch}
 		if ef.Kind == lifecycle.Start || ef.Kind == lifecycle.Assess || ef.Kind == lifecycle.Undo {
 			w.scope = r.gather(ef)
+			if ef.Kind == lifecycle.Start && ef.Pure {
+				w.reuse = r.State.Reuse(ef.Spec.Uses)
+			}
 			if ef.Kind == lifecycle.Undo || ef.Kind == lifecycle.Start && !ef.Pure {
 				w.After, w.key = r.head.Seq, r.State.Key(ef.Task, ef.Execution)
 			}

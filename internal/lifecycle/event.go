@@ -267,6 +267,7 @@ type Ended struct {
 	Probed    bool                       `json:"probed,omitempty"`
 	Claimer   string                     `json:"claimer,omitempty"` // of a person's word
 	Tree      *Tree                      `json:"tree,omitempty"`
+	Memo      bool                       `json:"memo,omitempty"` // nothing was computed: the same was, before a revision
 	Spent     *budget.Amount             `json:"spent,omitempty"` // beside its own call and its time
 	Short     budget.Unit                `json:"short,omitempty"` // what a budget ran out of while it ran
 }
@@ -283,7 +284,7 @@ type Tree struct {
 // plain reports whether e says nothing but its outcome, as most ends of pure work do.
 func (e *Ended) plain() bool {
 	return e.Outputs == nil && e.Artifacts == nil && e.Exit == nil && e.Error == "" && e.Stderr == "" && e.Mode == "" && !e.Final &&
-		e.Criteria == nil && e.Inputs.IsZero() && e.Versions == nil && e.Dir == "" && e.Env == nil && !e.Probed && e.Tree == nil && e.Claimer == "" && e.Spent == nil && e.Short == ""
+		e.Criteria == nil && e.Inputs.IsZero() && e.Versions == nil && e.Dir == "" && e.Env == nil && !e.Probed && !e.Memo && e.Tree == nil && e.Claimer == "" && e.Spent == nil && e.Short == ""
 }
 
 // unjudged reports whether prose criteria still wait for somebody.

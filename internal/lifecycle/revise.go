@@ -53,11 +53,15 @@ func (s *State) memo(uses string, inputs digest.ID) digest.ID {
 	return digest.Parts("cairn memo", uses, s.classes[uses].Version, inputs.String())
 }
 
-// Memos are results of pure work that a revision set aside, by their key. The map is never changed: a revision makes another.
-func (s *State) Memos() map[digest.ID]*Result { return s.memos }
-
-// MemoKey is the key of a computation by a capability as it is installed for this run.
-func (s *State) MemoKey(uses string, inputs digest.ID) digest.ID { return s.memo(uses, inputs) }
+// Reuse finds the result of a pure computation that a revision set aside, by the hash of its inputs. It is nil where there
+// are none, and may be called away from the state.
+func (s *State) Reuse(uses string) func(inputs digest.ID) *Result {
+	if len(s.memos) == 0 {
+		return nil
+	}
+	memos, version := s.memos, s.classes[uses].Version // a revision makes other maps and leaves these as they are
+	return func(inputs digest.ID) *Result { return memos[digest.Parts("cairn memo", uses, version, inputs.String())] }
+}
 
 // revise puts the run onto another revision of its plan: tasks whose work and whose upstream are the same keep what they
 // have, all others that were done run again, and what is no longer in the plan is dropped.

@@ -184,11 +184,11 @@ func TestPureResultsAreSetAside(t *testing.T) {
 	if err := m.revised(runs(task("a"), "else"), needs(pure, "a")); err != nil {
 		t.Fatal(err)
 	}
-	if r := m.s.Memos()[m.s.MemoKey("noop", in)]; r == nil || string(r.Outputs["o"]) != "1" {
-		t.Errorf("%+v", m.s.Memos())
+	if r := m.s.Reuse("noop")(in); r == nil || string(r.Outputs["o"]) != "1" {
+		t.Errorf("%+v", m.s.memos)
 	}
 	m.s.classes = map[string]Installed{"noop": {Version: "2", Repeat: capability.Pure}}
-	if m.s.Memos()[m.s.MemoKey("noop", in)] != nil {
+	if m.s.Reuse("noop")(in) != nil {
 		t.Error("another version gives the same key")
 	}
 }

@@ -138,6 +138,8 @@ func endedPhrase(r journal.Record, b *lifecycle.Ended) string {
 	switch {
 	case r.Actor != lifecycle.Engine:
 		failed, s = "said that it failed", "completed it"
+	case b.Memo:
+		s = "nothing was computed: the same was, before a revision; " + s
 	case b.Probed:
 		s = "it was found that " + s + " before it was cut off"
 	}
