@@ -61,7 +61,7 @@ func (p *Policy) commands(l capability.Limits, c Child) error {
 // permitted finds the program of the child itself, which must be a shell of the system or be listed.
 func (c Child) permitted(l capability.Limits) (string, error) {
 	path := c.find(l, c.Program)
-	shell := slices.Contains(shells, filepath.Base(c.Program)) && !under(real(path), l.Root)
+	shell := slices.Contains(shells, filepath.Base(c.Program)) && !under(resolved(path), l.Root)
 	listed := slices.ContainsFunc(l.Commands, func(name string) bool {
 		at := c.find(l, name)
 		return name == c.Program || at != "" && under(path, strings.TrimSuffix(at, "/"))

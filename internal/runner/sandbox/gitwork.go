@@ -25,7 +25,7 @@ func (p *Policy) worktree(l capability.Limits) {
 	if !filepath.IsAbs(common) {
 		common = filepath.Join(own, common)
 	}
-	if real(pointer(filepath.Join(own, "gitdir"), "")) != real(link) || filepath.Dir(filepath.Dir(own)) != common {
+	if resolved(pointer(filepath.Join(own, "gitdir"), "")) != resolved(link) || filepath.Dir(filepath.Dir(own)) != common {
 		return
 	}
 	p.Read = append(p.Read, common)

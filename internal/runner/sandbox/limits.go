@@ -43,7 +43,8 @@ func Of(l capability.Limits, c Child) (Policy, map[string]string, error) {
 	if id := identity(); id != "" {
 		p.Holds = map[string]string{".gitconfig": id}
 	}
-	return p, env, p.commands(l, c)
+	err := p.commands(l, c)
+	return p, env, err
 }
 
 // work says what of the files is the task's to change.
@@ -144,9 +145,9 @@ func MayWrite(l capability.Limits, path string) error {
 	if l.Write == nil || l.Root == "" {
 		return nil
 	}
-	at := real(path)
+	at := resolved(path)
 	for _, w := range l.Write {
-		if w = strings.TrimSuffix(place(l, w), "/"); under(at, real(w)) {
+		if w = strings.TrimSuffix(place(l, w), "/"); under(at, resolved(w)) {
 			return nil
 		}
 	}
@@ -158,14 +159,14 @@ func MayWrite(l capability.Limits, path string) error {
 		Remedy("if that is meant, add it: policy: {allow: {write: [%s]}}", shown)
 }
 
-// real is where a path leads, as far as it is there.
-func real(path string) string {
+// resolved is where a path leads, as far as it is there.
+func resolved(path string) string {
 	path = filepath.Clean(path)
 	if at, err := filepath.EvalSymlinks(path); err == nil {
 		return at
 	}
 	if up := filepath.Dir(path); up != path {
-		return filepath.Join(real(up), filepath.Base(path))
+		return filepath.Join(resolved(up), filepath.Base(path))
 	}
 	return path
 }

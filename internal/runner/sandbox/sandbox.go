@@ -11,9 +11,9 @@
 // On Linux, from the strongest to what is there everywhere:
 //
 //   - Landlock, for files, TCP ports, signals, abstract sockets and tracing. It can only allow.
-//   - Namespaces for mounts and processes, where the system lets us have them. What the policy keeps
+//   - Namespaces for mounts, processes and the network, where the system lets us have them. What the policy keeps
 //     from within a writable folder (ReadOnly, Hidden) is mounted over; when the keeper ends, however
-//     that comes, the kernel ends every process of the task.
+//     that comes, the kernel ends every process of the task; who may reach no host has a loopback of its own.
 //   - seccomp, for the calls that no task needs and for networks that Landlock does not know.
 //   - Capabilities dropped, no new privileges, resource limits, umask, descriptors, a private
 //     temporary folder.
@@ -21,7 +21,9 @@
 // Without mount namespaces a kept path is protected by granting what is around it one by one. Landlock
 // cannot grant "this folder without that": who may write new files in a folder may write all that is
 // under it. So then nothing new can be made directly in a folder that holds a kept path, such as the
-// root that holds the home, or .git; the Lacks of a Cell say so.
+// root that holds the home, or .git; a Lenient policy gives up the kept path instead. The Lacks of a Cell say so.
+//
+// Of makes the policy of a child from the limits of a call; every runner that starts what a plan names comes by it.
 //
 // What is not held: a task may fill a folder that it may write with anything, such as a Makefile that a
 // person later runs, or a repository of its own with hooks. Names aside, the metadata of files can be read

@@ -70,6 +70,8 @@ type world struct {
 	base, project, home, user, outside string
 
 	tcp, udp, abstract, unix string // listeners that no policy allows
+	heard                    net.PacketConn
+	mine                     bool // HOME stays that of who runs the tests
 	supervisor               int
 	policy                   sandbox.Policy
 }
@@ -134,7 +136,23 @@ func (w *world) listen(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { udp.Close() })
-	w.udp = udp.LocalAddr().String()
+	w.udp, w.heard = udp.LocalAddr().String(), udp
+}
+
+// received takes what has come in by UDP.
+func (w *world) received(t *testing.T) (n int) {
+	t.Helper()
+	b := make([]byte, 64)
+	for {
+		if err := w.heard.SetReadDeadline(time.Now().Add(20 * time.Millisecond)); err != nil {
+			t.Fatal(err)
+		}
+		got, _, err := w.heard.ReadFrom(b)
+		if err != nil {
+			return n
+		}
+		n += got
+	}
 }
 
 // spec is a shell task that finds what it may want to attack in its environment.
