@@ -8,4 +8,9 @@
 // to an earlier head would go unnoticed.
 //
 // Verifying looks at everything, lists every finding and changes nothing.
+//
+// What was sealed can be proved to somebody who has nothing but a file and a public key: records by the hashes
+// beside their way to the root, a journal's growth by RFC 6962's consistency proof, a whole plan by a receipt, which
+// holds all of its records and is signed. A key is replaced by a handover that the old one signs, so whoever knows an
+// old key is led to the new one. Checking reads the file and nothing else; docs/proofs.md fixes its bytes.
 package audit

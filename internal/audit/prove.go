@@ -151,7 +151,7 @@ func ProveGrowth(ctx context.Context, h Home, older Head) ([]byte, error) {
 		return nil, fault.New(fault.Tampered, "the journal was cut back: a head was signed at size %d, the newest here is of size %d", older.Size, head.Size).
 			Remedy("put back the newer database")
 	}
-	proof, err := newTiles(ctx, h.Ledger).consistency(head.Size, older.Size)
+	proof, err := tlog.ProveTree(int64(head.Size), int64(older.Size), newTiles(ctx, h.Ledger))
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"golang.org/x/mod/sumdb/note"
-	"golang.org/x/mod/sumdb/tlog"
 
 	"github.com/cairn-plan/cairn/internal/artifact"
 	"github.com/cairn-plan/cairn/internal/digest"
@@ -140,10 +139,4 @@ func (s *Sealer) Key() *Key {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.key
-}
-
-// consistency proves that a tree holds an older one as its beginning.
-func (t *tiles) consistency(size, older uint64) ([]tlog.Hash, error) {
-	proof, err := tlog.ProveTree(int64(size), int64(older), t)
-	return proof, err
 }

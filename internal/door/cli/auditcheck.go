@@ -135,7 +135,7 @@ type proven struct {
 	Plan     string         `json:"plan,omitempty"`
 	Key      string         `json:"key"`
 	Trusted  bool           `json:"trusted"`
-	Head     signedHead     `json:"head"`
+	Head     *signedHead    `json:"head,omitempty"`
 	Older    *signedHead    `json:"older,omitempty"`
 	Records  []provenRecord `json:"records,omitempty"`
 	Summary  *audit.Summary `json:"summary,omitempty"`
@@ -160,15 +160,12 @@ type provenRecord struct {
 }
 
 func provenOf(c *audit.Checked) proven {
-	v := proven{Sound: c.Sound(), Of: c.Of, Plan: c.Plan, Key: c.Key, Trusted: c.Trusted, Head: headOf(c.Head),
+	v := proven{Sound: c.Sound(), Of: c.Of, Plan: c.Plan, Key: c.Key, Trusted: c.Trusted, Head: headOf(c.Head), Older: headOf(c.Older),
 		Findings: append([]string{}, c.Findings...)}
-	switch c.Of {
-	case audit.OfReceipt:
+	if c.Summary.Plan != "" {
 		v.Summary = &c.Summary
-	case audit.OfGrowth:
-		older := headOf(c.Older)
-		v.Older = &older
-	default:
+	}
+	if c.Of == audit.OfRecords {
 		for _, r := range c.Records {
 			v.Records = append(v.Records, provenRecord{r.Seq, r.Kind, r.Task, r.Actor, r.Time, r.Body})
 		}
@@ -176,7 +173,13 @@ func provenOf(c *audit.Checked) proven {
 	return v
 }
 
-func headOf(c audit.Checkpoint) signedHead { return signedHead{c.Size, c.Root.String(), c.Time} }
+// headOf is a head as far as there is one.
+func headOf(c audit.Checkpoint) *signedHead {
+	if c.Size == 0 {
+		return nil
+	}
+	return &signedHead{c.Size, c.Root.String(), c.Time}
+}
 
 func writeChecked(c *audit.Checked, named bool, out Out) {
 	verdict := "sound"
