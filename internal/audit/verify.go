@@ -184,6 +184,10 @@ func Named(r journal.Record) (ids []digest.ID) {
 		ids = append(ids, b.Spec)
 	case *lifecycle.Revised:
 		ids = append(ids, b.Spec)
+	case *lifecycle.Archived:
+		for _, a := range b.Artifacts {
+			ids = append(ids, a.Hash)
+		}
 	case *lifecycle.Carried:
 		if !b.Items.IsZero() {
 			ids = append(ids, b.Items)

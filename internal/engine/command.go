@@ -45,6 +45,7 @@ const (
 	Reject      = "reject"
 	Delegate    = "delegate"
 	PutArtifact = "put"
+	Archive     = "archive"
 	Replan      = "replan" // go on under another revision
 )
 
@@ -198,6 +199,8 @@ func (r *Run) factFor(c Command, actor string) (lifecycle.Fact, error) {
 		return r.reply(f, c, actor)
 	case Complete, Fail:
 		return r.finish(f, c, actor)
+	case Archive:
+		f.Kind, f.Body = lifecycle.PlanArchived, &lifecycle.Archived{Why: c.Why, Artifacts: c.Artifacts}
 	case Replan:
 		return r.revision(f, c)
 	default:

@@ -82,6 +82,8 @@ func (e *Engine) retained(ctx context.Context, name string, kept map[digest.ID]b
 				kept[b.Spec] = true
 			case *lifecycle.Assessed:
 				kept[b.Items] = true
+			case *lifecycle.Archived:
+				refs = b.Artifacts
 			case *lifecycle.Carried:
 				kept[b.Items], refs = true, b.Artifacts
 			case *lifecycle.Ended:

@@ -40,7 +40,7 @@ type Work struct {
 	key   digest.ID
 	scope scope
 	reuse func(inputs digest.ID) *lifecycle.Result // of pure work that was done before a revision
-	epoch int // of the session that hands it out
+	epoch int                                      // of the session that hands it out
 }
 
 func newRun(e *Engine, st *lifecycle.State, head journal.Head, release func()) *Run {

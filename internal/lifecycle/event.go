@@ -28,6 +28,7 @@ import (
 const (
 	PlanSubmitted   journal.Kind = "plan.submitted"   // fact: a revision was handed in
 	PlanRevised     journal.Kind = "plan.revised"     // fact: the run goes on under another revision
+	PlanArchived    journal.Kind = "plan.archived"    // fact: a plan that is over was put away
 	TaskCarried     journal.Kind = "task.carried"     // fact: a fork begins with what another run had done
 	PlanStarted     journal.Kind = "plan.started"     // fact: an engine began to carry it out
 	PlanResumed     journal.Kind = "plan.resumed"     // fact: an engine took it up again, or a person ended a pause
@@ -63,7 +64,7 @@ const (
 
 // bodies makes an empty body for each fact; a kind without one here is derived.
 var bodies = map[journal.Kind]func() any{
-	PlanRevised: func() any { return new(Revised) }, TaskCarried: func() any { return new(Carried) },
+	PlanRevised: func() any { return new(Revised) }, TaskCarried: func() any { return new(Carried) }, PlanArchived: func() any { return new(Archived) },
 	PlanSubmitted: func() any { return new(Submitted) }, PlanStarted: func() any { return new(Session) },
 	PlanResumed: func() any { return new(Session) }, PlanLeft: func() any { return new(Reason) }, PlanPaused: func() any { return new(Reason) },
 	PlanCancelled: func() any { return new(Reason) }, PlanRetried: func() any { return new(Reason) },
@@ -112,6 +113,8 @@ func (f *Fact) By(actor, claimer string, trusted bool) {
 		b.Claimer, b.Trusted = claimer, trusted
 	case *Delegated:
 		b.Claimer, b.Trusted = claimer, trusted
+	case *Archived:
+		b.Claimer = claimer
 	case *Reason:
 		b.Claimer = claimer
 	case *Judged:
@@ -267,7 +270,7 @@ type Ended struct {
 	Probed    bool                       `json:"probed,omitempty"`
 	Claimer   string                     `json:"claimer,omitempty"` // of a person's word
 	Tree      *Tree                      `json:"tree,omitempty"`
-	Memo      bool                       `json:"memo,omitempty"` // nothing was computed: the same was, before a revision
+	Memo      bool                       `json:"memo,omitempty"`  // nothing was computed: the same was, before a revision
 	Spent     *budget.Amount             `json:"spent,omitempty"` // beside its own call and its time
 	Short     budget.Unit                `json:"short,omitempty"` // what a budget ran out of while it ran
 }

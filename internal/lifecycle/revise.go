@@ -60,7 +60,9 @@ func (s *State) Reuse(uses string) func(inputs digest.ID) *Result {
 		return nil
 	}
 	memos, version := s.memos, s.classes[uses].Version // a revision makes other maps and leaves these as they are
-	return func(inputs digest.ID) *Result { return memos[digest.Parts("cairn memo", uses, version, inputs.String())] }
+	return func(inputs digest.ID) *Result {
+		return memos[digest.Parts("cairn memo", uses, version, inputs.String())]
+	}
 }
 
 // revise puts the run onto another revision of its plan: tasks whose work and whose upstream are the same keep what they
@@ -98,6 +100,8 @@ func (s *State) revisable(b *Revised) error {
 	switch {
 	case s.Phase == NoPlan || s.Phase == PlanAbandoned:
 		return s.refuse(Fact{Kind: PlanRevised})
+	case s.Archived:
+		return s.closed(Fact{Kind: PlanRevised})
 	case s.undo != nil:
 		return fault.New(fault.Conflict, "a rollback of plan %s is under way", s.Name).Remedy("let it end first: cairn rollback %s", s.Name)
 	case b.Base != s.Rev:

@@ -9,6 +9,7 @@ import (
 	"github.com/cairn-plan/cairn/internal/capability"
 	"github.com/cairn-plan/cairn/internal/digest"
 	"github.com/cairn-plan/cairn/internal/fault"
+	"github.com/cairn-plan/cairn/internal/journal"
 	"github.com/cairn-plan/cairn/internal/plan"
 )
 
@@ -203,4 +204,23 @@ func TestARevisionOfAnotherRevisionIsRefused(t *testing.T) {
 	if err := m.try(Fact{Kind: PlanRevised, Body: &Revised{Base: 2}}); !fault.Is(err, fault.Internal) {
 		t.Error(err)
 	}
+}
+
+func TestWhatIsArchivedStays(t *testing.T) {
+	m := newSim(t, dag(task("a"))).run()
+	before := m.s.Hash()
+	m.must(Fact{Kind: PlanArchived, Body: &Archived{}})
+	if m.s.State() != PlanIsArchived || m.s.Phase != PlanCompleted || m.s.Hash() != before {
+		t.Error(m.s.State(), m.s.Phase)
+	}
+	for kind, body := range map[journal.Kind]any{PlanArchived: &Archived{}, RollbackAsked: &Asked{}, ArtifactPut: &Stored{},
+		PlanRevised: &Revised{Base: 1, Plan: dag(task("b"))}} {
+		if err := m.try(Fact{Kind: kind, Body: body}); !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "archived") {
+			t.Errorf("%s: %v", kind, err)
+		}
+	}
+	if _, err := m.s.Impact(&Revised{Base: 1, Plan: dag(task("b"))}); !fault.Is(err, fault.Conflict) {
+		t.Error(err)
+	}
+	m.must(Fact{Kind: ArtifactExpired, Body: &Expired{}})
 }

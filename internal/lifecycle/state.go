@@ -135,6 +135,7 @@ type State struct {
 	Rev     int
 	// Revisions are all there were, the first included.
 	Revisions []Revision
+	Archived  bool    // it was put away
 	Forked    *Origin // the checkpoint of another run that this one began at
 	Tended    bool    // an engine carries it out: what becomes ready starts
 

@@ -89,7 +89,7 @@ var facts = map[journal.Kind]any{
 	TaskInterrupted: &Interrupted{Then: Repeat}, TaskJudged: &Judged{Accepted: true}, TimerFired: &Fired{},
 	GateDecided: &Decided{Approved: true}, GateDelegated: &Delegated{To: "person:bob"}, ArtifactPut: &Stored{}, ArtifactExpired: &Expired{},
 	BudgetDrawn: &Drawn{}, BudgetRead: &Read{Short: "calls"}, BudgetRaised: &Raised{}, BudgetDenied: &Denied{},
-	TaskCarried: &Carried{Status: Completed}, PlanRevised: &Revised{Base: 7}, // of a revision that is not the present one
+	PlanArchived: &Archived{}, TaskCarried: &Carried{Status: Completed}, PlanRevised: &Revised{Base: 7}, // of a revision that is not the present one
 }
 
 // allowed lists, for every place, the facts that may follow; all others are refused.
@@ -107,10 +107,10 @@ var allowed = map[string]string{
 	"recovery":  steering,
 	"group":     steering,
 	"blocked":   steering,
-	"completed": "rollback.asked artifact.put artifact.expired",
+	"completed": "plan.archived rollback.asked artifact.put artifact.expired",
 	"undoing":   "task.undone task.spawned task.saved plan.left plan.resumed plan.cancelled artifact.put artifact.expired",
-	"failed":    "plan.retried rollback.asked artifact.put artifact.expired",
-	"abandoned": "artifact.put artifact.expired",
+	"failed":    "plan.archived plan.retried rollback.asked artifact.put artifact.expired",
+	"abandoned": "plan.archived artifact.put artifact.expired",
 }
 
 const steering = "rollback.asked plan.left plan.resumed plan.paused plan.cancelled artifact.put artifact.expired"

@@ -73,6 +73,9 @@ func (s *State) refuse(f Fact) error {
 
 // apply decides by the plan's phase whether a fact may be taken at all.
 func (s *State) apply(f Fact) error {
+	if err := s.closed(f); err != nil {
+		return err
+	}
 	switch f.Kind {
 	case ArtifactPut, ArtifactExpired:
 		if s.Phase == NoPlan {
@@ -85,6 +88,8 @@ func (s *State) apply(f Fact) error {
 		return s.rollback(f)
 	case PlanRevised:
 		return s.revise(f, f.Body.(*Revised))
+	case PlanArchived:
+		return s.archive(f)
 	case TaskCarried:
 		return s.carried(f, f.Body.(*Carried))
 	case PlanStarted, PlanResumed, PlanLeft, PlanPaused, PlanCancelled, PlanRetried:

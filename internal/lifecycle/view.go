@@ -138,6 +138,9 @@ func (s *State) blocked() map[int32]string {
 
 // State is the plan's state as a reader is shown it.
 func (s *State) State() PlanState {
+	if s.Archived {
+		return PlanIsArchived
+	}
 	if s.Phase == PlanRunning && s.OnlyPeople() {
 		for _, c := range s.nodes[0].children {
 			if n := &s.nodes[c]; n.status == FailedTask && !n.routed {

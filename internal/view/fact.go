@@ -20,6 +20,8 @@ func factPhrase(r journal.Record, body any) string {
 			s += ", from " + plain(b.Source)
 		}
 		return s
+	case *lifecycle.Archived:
+		return because("put the plan away", b.Why)
 	case *lifecycle.Carried:
 		s := string(b.Status)
 		if s == "" {

@@ -96,7 +96,7 @@ func storedOf(ctx context.Context, e *engine.Engine, name string) ([]stored, err
 			all = append(all, s)
 		}
 		switch r.Kind {
-		case lifecycle.TaskEnded, lifecycle.TaskCarried, lifecycle.ArtifactPut, lifecycle.ArtifactExpired:
+		case lifecycle.TaskEnded, lifecycle.TaskCarried, lifecycle.PlanArchived, lifecycle.ArtifactPut, lifecycle.ArtifactExpired:
 		default:
 			continue
 		}
@@ -106,6 +106,10 @@ func storedOf(ctx context.Context, e *engine.Engine, name string) ([]stored, err
 		}
 		switch b := f.Body.(type) {
 		case *lifecycle.Ended:
+			for _, ref := range b.Artifacts {
+				add(ref, false)
+			}
+		case *lifecycle.Archived:
 			for _, ref := range b.Artifacts {
 				add(ref, false)
 			}

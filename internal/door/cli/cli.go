@@ -95,7 +95,7 @@ func (a *app) everyday() []*cobra.Command {
 func (a *app) others() []*cobra.Command {
 	return []*cobra.Command{
 		a.budgetCommand(),
-		a.replanCommand(), a.forkCommand(), a.diffCommand(), a.applyCommand(), a.rollbackCommand(), a.fmtCommand(), a.schemaCommand(), a.pauseCommand(), a.cancelCommand(), a.retryCommand(), a.failCommand(),
+		a.replanCommand(), a.forkCommand(), a.archiveCommand(), a.diffCommand(), a.applyCommand(), a.rollbackCommand(), a.fmtCommand(), a.schemaCommand(), a.pauseCommand(), a.cancelCommand(), a.retryCommand(), a.failCommand(),
 		a.rejectCommand(), a.answerCommand(), a.delegateCommand(), a.auditCommand(), a.artifactCommand(), a.capabilityCommand(), a.doctorCommand(), a.versionCommand(),
 		a.completionCommand(),
 	}

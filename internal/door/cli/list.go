@@ -12,16 +12,19 @@ import (
 )
 
 func (a *app) listCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:     "list",
+	var all bool
+	c := &cobra.Command{
+		Use:     "list [--all]",
 		Short:   "list the plans of this home and where they stand",
-		Example: "  cairn list\n  cairn list --json",
+		Example: "  cairn list\n  cairn list --json\n  cairn list --all",
 		Args:    takes(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.reading(c.Context(), func(h *House) error { return runList(c.Context(), h.Engine, a.out()) },
+			return a.reading(c.Context(), func(h *House) error { return runList(c.Context(), h.Engine, all, a.out()) },
 				func() error { return writeList(nil, a.out()) })
 		},
 	}
+	c.Flags().BoolVar(&all, "all", false, "also those that are archived")
+	return c
 }
 
 // reading runs f in the home, or empty where there is none: nothing is there to list.
@@ -36,7 +39,7 @@ func (a *app) reading(ctx context.Context, f func(*House) error, empty func() er
 	return a.within(ctx, func(_ place, h *House) error { return f(h) })
 }
 
-func runList(ctx context.Context, e *engine.Engine, out Out) error {
+func runList(ctx context.Context, e *engine.Engine, all bool, out Out) error {
 	names, err := e.Journal.Plans(ctx)
 	if err != nil {
 		return err
@@ -51,6 +54,9 @@ func runList(ctx context.Context, e *engine.Engine, out Out) error {
 			continue
 		case err != nil:
 			return err
+		}
+		if st.Archived && !all {
+			continue
 		}
 		last, err := lastRecord(ctx, e, name, head)
 		if err != nil {
