@@ -11,7 +11,7 @@ import (
 )
 
 // notExecuted is how shells, and env, tell of a program that the system would not start.
-var notExecuted = regexp.MustCompile(`(?m)([^\s:'‘"]+)['’"]?: (?:Permission denied|cannot execute)`)
+var notExecuted = regexp.MustCompile(`(?m)([^\s:'‘’"]+)['’"]?: (?:Permission denied|cannot execute)`)
 
 // refusals are the words in which programs tell what the sandbox is the likeliest cause of, and what to allow.
 var refusals = []struct{ says, allow string }{
