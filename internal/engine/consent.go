@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/cairn-plan/cairn/internal/capability"
 	"github.com/cairn-plan/cairn/internal/digest"
@@ -47,6 +48,28 @@ func (e *Engine) rules(p *plan.Plan) (*policy.Set, error) {
 	return policy.New(sources...)
 }
 
+// rulebook keeps what a policy makes of a plan for as long as both stay.
+type rulebook struct {
+	mu    sync.Mutex
+	plan  *plan.Plan
+	set   *policy.Set
+	gated map[string]bool
+}
+
+func (b *rulebook) of(e *Engine, p *plan.Plan) (*policy.Set, map[string]bool, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.plan == p {
+		return b.set, b.gated, nil
+	}
+	set, err := e.rules(p)
+	if err != nil {
+		return nil, nil, err
+	}
+	b.plan, b.set, b.gated = p, set, policy.Gated(p)
+	return b.set, b.gated, nil
+}
+
 // contract finds one for the policy to read.
 func (e *Engine) contract(id string) (capability.Contract, bool) {
 	c, _, ok := e.Capabilities.Lookup(id)
@@ -70,6 +93,7 @@ func (r *Run) newlyGuarded(ctx context.Context) ([]string, error) {
 
 // matter is what is to be approved, as far as the state tells; its owner collects it.
 type matter struct {
+	plan     *plan.Plan
 	path     string
 	releases []*plan.Task
 	diff     bool   // what changed must be seen
@@ -80,7 +104,7 @@ func (r *Run) matterOf(ef lifecycle.Effect) *matter {
 	if ef.Kind != lifecycle.Assess || !ef.Hold {
 		return nil
 	}
-	m := &matter{path: r.State.Path(ef.Task), releases: r.State.Releases(ef.Task)}
+	m := &matter{plan: r.State.Plan, path: r.State.Path(ef.Task), releases: r.State.Releases(ef.Task)}
 	if m.diff = ef.Spec.Approve != nil && slices.Contains(ef.Spec.Approve.Evidence, EvidenceDiff); m.diff {
 		m.from, m.to = r.State.Trees()
 	}
@@ -92,11 +116,11 @@ const EvidenceDiff = "diff"
 
 // hold finds out who has to agree before a task goes on, and to what.
 func (r *Run) hold(ctx context.Context, w Work, a *lifecycle.Assessed) error {
-	set, err := r.engine.rules(r.State.Plan)
+	set, gated, err := r.rules.of(r.engine, w.scope.matter.plan)
 	if err != nil {
 		return err
 	}
-	c := policy.Case{Task: w.Spec, ID: w.Task, Now: r.engine.Now().UTC(), Gated: policy.Gated(r.State.Plan, w.scope.matter.path)}
+	c := policy.Case{Task: w.Spec, ID: w.Task, Now: r.engine.Now().UTC(), Gated: gated[w.scope.matter.path]}
 	if w.Spec.Each == "" { // what its items bring is seen when each begins
 		c.With, c.Run, err = r.foreseen(ctx, w)
 		if err != nil {

@@ -28,6 +28,7 @@ type Run struct {
 	items   itemCache
 	space   space
 	vault   vault
+	rules   rulebook
 	day     budget.Amount // what all plans may spend in one, as policies had it when the run began
 	flow    flow
 }

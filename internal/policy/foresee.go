@@ -112,24 +112,16 @@ func (s *Set) Roles(p *plan.Plan) map[string]string {
 	return out
 }
 
-// Gated reports whether a gate that wants people stands before a task of the plan, given by its authored path.
-func Gated(p *plan.Plan, path string) bool {
-	tasks, gated := p.Tasks, false
-	for {
-		id, rest, deeper := strings.Cut(path, "/")
-		gated = gated || afterGates(tasks)[id]
-		if !deeper || gated {
-			return gated
+// Gated finds the tasks of a plan, by their authored paths, that a gate which wants people stands before.
+func Gated(p *plan.Plan) map[string]bool {
+	gated := map[string]bool{}
+	_ = (&Set{}).walk(p, func(string) (c capability.Contract, ok bool) { return }, func(c Case) error {
+		if c.Gated {
+			gated[c.ID] = true
 		}
-		path = rest
-		inner := []plan.Task(nil)
-		for i := range tasks {
-			if tasks[i].ID == id && tasks[i].Subplan != nil {
-				gated, inner = gated || tasks[i].Approve != nil, tasks[i].Subplan.Tasks
-			}
-		}
-		tasks = inner
-	}
+		return nil
+	})
+	return gated
 }
 
 // afterGates finds the tasks of a scope that follow from a gate which wants people.

@@ -145,13 +145,13 @@ func TestGuardedIsWhatMayBeHeld(t *testing.T) {
 		t.Error(got, err)
 	}
 	for path, want := range map[string]bool{"push": false, "each/in": false} {
-		if policy.Gated(p, path) != want {
+		if policy.Gated(p)[path] != want {
 			t.Error(path)
 		}
 	}
 	q := read(t, `{plan: q, tasks: [{id: g, kind: gate, next: {success: a}}, {id: a, subplan: {tasks: [{id: b, uses: bomb}]}}, {id: c, approve: true, subplan: {tasks: [{id: d}]}}]}`)
 	for path, want := range map[string]bool{"a/b": true, "a": true, "c": false, "c/d": true, "none/x": false} {
-		if policy.Gated(q, path) != want {
+		if policy.Gated(q)[path] != want {
 			t.Error(path)
 		}
 	}
