@@ -280,7 +280,7 @@ func (r *Run) Yes(task, actor string) (lifecycle.Fact, bool) {
 	}
 	c := Command{Task: task, Why: "--yes"}
 	switch {
-	case t.Wait == lifecycle.ForJudge, t.Wait == lifecycle.ForPerson && len(t.Spec.Outputs) == 0:
+	case t.Wait == lifecycle.ForJudge, t.Wait == lifecycle.ForPerson && len(t.Spec.Outputs) == 0 && !t.Twice:
 		c.Name = Complete
 	case t.Wait == lifecycle.ForDecision && r.mayNod(t):
 		c.Name = Approve

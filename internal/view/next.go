@@ -84,6 +84,9 @@ func answers(name string, t lifecycle.Task) []string {
 	case lifecycle.ForUnknown:
 		return []string{note("cairn complete "+at+outputs(t), "if it did happen"), note("cairn retry "+at, "if it did not")}
 	}
+	if t.Twice {
+		return []string{note("cairn retry "+at, "to have it run again"), note("cairn complete "+at+outputs(t), "to leave it as it was done")}
+	}
 	if t.Spec.Title != "" {
 		return []string{note("cairn complete "+at+outputs(t), plain(t.Spec.Title))}
 	}
