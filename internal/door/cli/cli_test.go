@@ -121,7 +121,7 @@ func entry(t *testing.T, kind journal.Kind, task, actor string, body any) journa
 	if err != nil {
 		t.Fatal(err)
 	}
-	return journal.Seal(journal.Record{Plan: "p", Kind: kind, Task: task, Actor: actor, Attempt: 1, Body: b}, journal.Head{})
+	return journal.Seal(journal.Record{Plan: "p", Rev: 1, Kind: kind, Task: task, Actor: actor, Attempt: 1, Body: b}, journal.Head{})
 }
 
 func TestLines(t *testing.T) {
