@@ -63,6 +63,8 @@ var floors = []struct {
 		"runner/file":             {"runner/sandbox"},
 		"runner/git":              {"runner/process"},
 		"runner/http":             {"runner/sandbox"},
+		"runner/human":            nil,
+		"notify":                  nil,
 		"runner/noop":             nil,
 		"runner/pipeline":         nil,
 		"runner/preview":          nil,

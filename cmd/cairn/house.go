@@ -18,7 +18,11 @@ func parts(hard <-chan struct{}) cli.Parts {
 		Version: v,
 		Hard:    hard,
 		Open: func(ctx context.Context, s cli.Site) (*cli.House, error) {
-			return open(ctx, options(s, v))
+			h, err := open(ctx, options(s, v))
+			if err == nil {
+				h.Notices = notices(h.Engine, s)
+			}
+			return h, err
 		},
 		Catalogue: func(home string) (cli.Capabilities, error) { return assembly.Capabilities(home) },
 		Examine:   examine,

@@ -100,6 +100,7 @@ func (c *checker) policyRules(p *Policy, n source.Node) {
 			c.approval(r.Gate, at)
 		}
 	}
+	c.review(p.Review, n)
 	if p.Gates != "" && p.Gates != "none" {
 		c.notOneOf(locate(n, p.Gates), "gates", p.Gates, []string{"none"})
 	}

@@ -57,7 +57,8 @@ type Policy struct {
 	Labels             map[string]*LabelRule      `json:"labels,omitempty"` // label of data: what it may reach
 	RequireGateForProd bool                       `json:"requireGateForProd,omitempty"`
 	Rules              []Rule                     `json:"rules,omitempty"`
-	Gates              string                     `json:"gates,omitempty"` // none, in a project's or a home's policy: no built-in rule holds
+	Review             *Review                    `json:"review,omitempty"` // when people look at what waits for their consent
+	Gates              string                     `json:"gates,omitempty"`  // none, in a project's or a home's policy: no built-in rule holds
 	Extra              map[string]json.RawMessage `json:"-"`
 }
 

@@ -39,7 +39,11 @@ var says = map[string]string{
 	"Policy.labels":             "what data with a label may reach, by label",
 	"Policy.requireGateForProd": "whether every deployment needs a gate",
 	"Policy.rules":              "what holds a task until somebody agrees, or forbids it",
+	"Policy.review":             "when people look at what waits for their consent",
 	"Policy.gates":              "none, in cairn.yaml or the home: no built-in rule holds",
+
+	"Review.every": "how long after each other, from midnight on",
+	"Review.at":    "times of day, such as 12:00",
 
 	"Rule.name": "what people are told the rule is called",
 	"Rule.when": "a CEL expression over task (id, kind, uses, run, labels, owner, criticality, effects, hosts, paths, cost, writes, network, repeat) and now; absent: always",

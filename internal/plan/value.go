@@ -67,6 +67,8 @@ func (d *decoder) part(n source.Node, key string, into any) {
 		(*v).keepEmpty(n)
 	case **Budget:
 		*v = filled(d, n, &Budget{})
+	case **Review:
+		*v = filled(d, n, &Review{})
 	case **Watch:
 		*v = filled(d, n, &Watch{})
 	case **Memory:

@@ -83,6 +83,13 @@ func answers(name string, t lifecycle.Task) []string {
 		return []string{"cairn budget " + quote(name)}
 	case lifecycle.ForUnknown:
 		return []string{note("cairn complete "+at+outputs(t), "if it did happen"), note("cairn retry "+at, "if it did not")}
+	case lifecycle.ForPerson:
+		if t.Spec.Uses == lifecycle.HumanDecide {
+			return []string{note("cairn answer "+at+" OPTION", "see them with: cairn inbox")}
+		}
+		if lifecycle.IsQuestion(t.Spec) {
+			return []string{"cairn answer " + at + " TEXT"}
+		}
 	}
 	if t.Twice {
 		return []string{note("cairn retry "+at, "to have it run again"), note("cairn complete "+at+outputs(t), "to leave it as it was done")}

@@ -17,22 +17,30 @@ type approveOptions struct {
 	seen     string
 	override bool
 	evidence []string // NAME=TEXT or NAME=@FILE
+	window   bool     // all that waits in the plan
 }
 
 func (a *app) approveCommand() *cobra.Command {
 	var o approveOptions
 	c := &cobra.Command{
-		Use:   "approve PLAN GATE... --why TEXT",
+		Use:   "approve PLAN GATE...|--window --why TEXT",
 		Short: "agree to a gate, or to a task that waits for consent; to several at once with one reason",
 		Example: "  cairn approve release ship --why 'read the diff' --seen 3f9c21\n" +
-			"  cairn approve release ship --why 'tested by hand' --evidence protocol=@protocol.md",
-		Args:              takes(2, -1),
+			"  cairn approve release ship --why 'tested by hand' --evidence protocol=@protocol.md\n" +
+			"  cairn approve release --window --why 'read all of them'",
+		Args:              takes(1, -1),
 		ValidArgsFunction: a.completePlan,
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := o.whole(args[1:]); err != nil {
+				return err
+			}
 			if err := reason(o.why, "approve"); err != nil {
 				return err
 			}
 			return a.changing(c.Context(), func(p place, h *House) error {
+				if o.window {
+					return runWindow(c.Context(), h, args[0], p.actor, o, a.out())
+				}
 				for _, gate := range args[1:] {
 					if err := runApprove(c.Context(), h, order{plan: args[0], actor: p.actor, did: "approved"}, gate, o, a.out()); err != nil {
 						return err
@@ -44,6 +52,7 @@ func (a *app) approveCommand() *cobra.Command {
 	}
 	addWhy(c, &o.why)
 	c.Flags().StringVar(&o.seen, "seen", "", "the hash of what you looked at, or how it begins, as show names it")
+	c.Flags().BoolVar(&o.window, "window", false, "agree to every decision of the plan that waits and that you may take")
 	c.Flags().BoolVar(&o.override, "override", false, "agree in spite of checks that do not hold")
 	c.Flags().StringArrayVar(&o.evidence, "evidence", nil, "evidence that the gate asks for: NAME=TEXT, or NAME=@FILE")
 	return c

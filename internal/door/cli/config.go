@@ -26,10 +26,11 @@ type config struct {
 	roles   map[string][]string // who has which; names as the journal has them
 	as      string              // whether people may act under another name
 	policy  *plan.Policy
+	notify  Notify
 }
 
 // configKeys are all there are; an unknown one is refused, or a slip of the hand would change nothing in silence.
-var configKeys = []string{"home", "workers", "actor", "secrets", "roles", "as", "policy"}
+var configKeys = []string{"home", "workers", "actor", "secrets", "roles", "as", "policy", "notify"}
 
 func readConfig(path string) (c config, err error) {
 	b, err := os.ReadFile(path)
@@ -80,6 +81,8 @@ func (c *config) set(path string, key, value *yaml.Node) error {
 		return c.setRoles(path, value)
 	case "as":
 		return c.setAs(path, value)
+	case "notify":
+		return c.setNotify(path, value)
 	}
 	if value.Kind != yaml.ScalarNode || value.Value == "" {
 		return fault.New(fault.Invalid, "%s:%d: %s wants one value", path, value.Line, key.Value).Remedy("write %s: VALUE", key.Value)

@@ -41,7 +41,12 @@ func (a *app) drive(ctx context.Context, h *House, p place, name string, o runOp
 			return err
 		}
 	}
-	d := Drive{Workers: o.workers, Until: o.until, Hard: a.parts.Hard, Watch: (&watchful{follower: show}).take}
+	watch, told, err := h.telling(ctx, name, show, (&watchful{follower: show}).take)
+	if err != nil {
+		show.close()
+		return err
+	}
+	d := Drive{Workers: o.workers, Until: o.until, Hard: a.parts.Hard, Watch: watch}
 	if d.Workers == 0 {
 		d.Workers = p.workers
 	}
@@ -54,6 +59,7 @@ func (a *app) drive(ctx context.Context, h *House, p place, name string, o runOp
 	over := make(chan struct{})
 	go warn(ctx, over, show)
 	err = h.Driver(d).Drive(ctx, run)
+	told()
 	close(over)
 	stop()
 	err = errors.Join(err, <-sealed)

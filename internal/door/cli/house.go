@@ -36,6 +36,8 @@ type Site struct {
 	Secrets map[string]Secret // by name
 
 	Policies func() ([]policy.Source, error) // those of the project and the home
+	Notify   Notify
+	Review   *plan.Review // of the project
 
 	roles map[string][]string
 	trust bool
@@ -66,6 +68,7 @@ type House struct {
 	Apply   func(ctx context.Context, plan string) (Applied, error)
 	DryRun  func(ctx context.Context, p *plan.Plan) ([]Step, error)
 	Close   func() error
+	Notices *Notices // nil: nobody outside is told anything
 }
 
 // Drive says how a run is to be driven.
@@ -127,6 +130,7 @@ func (a *app) changing(ctx context.Context, f func(place, *House) error) error {
 		if err := f(p, h); err != nil {
 			return err
 		}
+		a.tellRest(ctx, h)
 		return h.Seal(context.WithoutCancel(ctx))
 	})
 }

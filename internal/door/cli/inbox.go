@@ -2,120 +2,154 @@ package cli
 
 import (
 	"context"
-	"fmt"
-	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/cairn-plan/cairn/internal/engine"
+	"github.com/cairn-plan/cairn/internal/fault"
+	"github.com/cairn-plan/cairn/internal/gate"
+	"github.com/cairn-plan/cairn/internal/journal"
 	"github.com/cairn-plan/cairn/internal/lifecycle"
+	"github.com/cairn-plan/cairn/internal/view"
 )
 
+type inboxOptions struct {
+	whose  string // --for
+	mine   bool
+	digest bool
+	since  time.Duration
+}
+
 func (a *app) inboxCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:     "inbox",
+	var o inboxOptions
+	c := &cobra.Command{
+		Use:     "inbox [--mine | --for NAME] [--digest [--since 24h]]",
 		Short:   "list what waits for a person, over all plans, and how to answer",
-		Example: "  cairn inbox\n  cairn inbox --json",
+		Example: "  cairn inbox\n  cairn inbox --mine\n  cairn inbox --digest --since 24h",
 		Args:    takes(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.reading(c.Context(), func(h *House) error { return runInbox(c.Context(), h.Engine, a.out()) },
-				func() error { return writeInbox(nil, a.out()) })
+			if err := o.check(c.Flags().Changed("since")); err != nil {
+				return err
+			}
+			p, err := a.at()
+			if err != nil {
+				return err
+			}
+			if !p.hasHome() {
+				return writeInbox(nil, time.Time{}, a.out())
+			}
+			return a.within(c.Context(), func(p place, h *House) error {
+				if o.digest {
+					return runDigest(c.Context(), h, p, o, a.out())
+				}
+				return runInbox(c.Context(), h, p, o, a.out())
+			})
 		},
 	}
+	c.Flags().StringVar(&o.whose, "for", "", "only what this person may act on")
+	c.Flags().BoolVar(&o.mine, "mine", false, "only what you may act on")
+	c.Flags().BoolVar(&o.digest, "digest", false, "in short, for a mail: what waits, what is due, what was decided since the last digest")
+	c.Flags().DurationVar(&o.since, "since", 0, "with --digest: what was decided in this time")
+	return c
 }
 
-// ask is one thing that waits for a person.
-type ask struct {
-	Plan    string         `json:"plan"`
-	Task    string         `json:"task"`
-	Title   string         `json:"title,omitempty"`
-	For     lifecycle.Wait `json:"for"`
-	Says    string         `json:"says,omitempty"` // what is asked
-	Answers []string       `json:"answers"`        // commands
+func (o inboxOptions) check(since bool) error {
+	switch {
+	case o.mine && o.whose != "":
+		return fault.New(fault.Invalid, "--mine and --for %s are two people", o.whose).Remedy("keep one of them")
+	case since && !o.digest:
+		return fault.New(fault.Invalid, "--since is about what was decided").Remedy("add --digest")
+	case since && o.since <= 0:
+		return fault.New(fault.Invalid, "--since %v is no time that has passed", o.since).Remedy("write a duration such as 24h")
+	}
+	return nil
 }
 
-func runInbox(ctx context.Context, e *engine.Engine, out Out) error {
-	names, err := e.Journal.Plans(ctx)
+func runInbox(ctx context.Context, h *House, p place, o inboxOptions, out Out) error {
+	now := h.Engine.Now().Local()
+	asks, damage, err := asksOf(ctx, h.Engine, p, now, nil)
 	if err != nil {
 		return err
 	}
-	var asks []ask
-	var damage error
-	for _, name := range names {
-		st, _, err := e.Load(ctx, name)
-		if broken(err) {
-			damage = err // the others still wait for somebody
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if st.Phase.Over() {
-			continue
-		}
-		for t := range st.Tasks() {
-			if t.Wait.NeedsPerson() {
-				asks = append(asks, askOf(name, t))
-			}
-		}
-	}
-	if err := writeInbox(asks, out); err != nil {
+	if err := writeInbox(o.only(asks, h.Engine, p.actor), now, out); err != nil {
 		return err
 	}
 	return reported(damage, out)
 }
 
-// askOf says what a task wants of a person, and the commands that answer it.
-func askOf(name string, t lifecycle.Task) ask {
-	q := ask{Plan: name, Task: t.ID, Title: t.Spec.Title, For: t.Wait, Says: t.Spec.Description}
-	on := name + " " + t.ID
-	switch t.Wait {
-	case lifecycle.ForDecision:
-		q.Answers = []string{"cairn approve " + on + " --why TEXT", "cairn reject " + on + " --why TEXT"}
-	case lifecycle.ForUnknown:
-		q.Says = "it was cut off and must not run twice: did it happen?"
-		q.Answers = []string{"cairn complete " + on, "cairn retry " + on + " --why 'it did not happen'", "cairn fail " + on + " --why TEXT"}
-	case lifecycle.ForJudge:
-		var prose []string
-		for _, c := range t.Spec.Expect {
-			if c.Judge {
-				prose = append(prose, c.Says)
-			}
-		}
-		q.Says = "does this hold: " + strings.Join(prose, "; ")
-		q.Answers = []string{"cairn complete " + on, "cairn fail " + on + " --why TEXT"}
-	default:
-		complete := "cairn complete " + on
-		for _, o := range t.Spec.Outputs {
-			complete += " --output " + o.Name + "=VALUE"
-		}
-		q.Answers = []string{complete, "cairn fail " + on + " --why TEXT"}
+func writeInbox(asks []view.Ask, now time.Time, out Out) error {
+	if out.JSON {
+		return out.print(append([]view.Ask{}, asks...))
 	}
-	return q
+	return view.AskText(out, asks, now)
 }
 
-func writeInbox(asks []ask, out Out) error {
-	if out.JSON {
-		return out.print(append([]ask{}, asks...))
+// only keeps what somebody may act on.
+func (o inboxOptions) only(asks []view.Ask, e *engine.Engine, actor string) []view.Ask {
+	if o.whose == "" && !o.mine {
+		return asks
 	}
-	if len(asks) == 0 {
-		fmt.Fprintln(out, "nothing waits for anybody")
+	name, claimer := gate.Claimed(actor)
+	if o.whose != "" {
+		name, claimer = person(o.whose), ""
 	}
-	for i, q := range asks {
-		if i > 0 {
-			fmt.Fprintln(out)
-		}
-		fmt.Fprintf(out, "%s  %s", q.Plan, q.Task)
-		if q.Title != "" {
-			fmt.Fprintf(out, "  %s", q.Title)
-		}
-		fmt.Fprintln(out)
-		if q.Says != "" {
-			fmt.Fprintf(out, "  %s\n", strings.ReplaceAll(strings.TrimSpace(q.Says), "\n", "\n  "))
-		}
-		for _, c := range q.Answers {
-			fmt.Fprintf(out, "    %s\n", c)
+	w := gate.Who{Actor: name}
+	if e.People != nil {
+		w.Roles = e.People.Roles(name)
+		if !e.People.Trusts() {
+			w.Claimer = claimer
 		}
 	}
-	return nil
+	var out []view.Ask
+	for _, q := range asks {
+		if q.For(w) {
+			out = append(out, q)
+		}
+	}
+	return out
+}
+
+// asksOf gathers what waits in all plans, and shows each record to whoever wants it. A plan that cannot be read does not
+// hide the others.
+func asksOf(ctx context.Context, e *engine.Engine, p place, now time.Time, look func(journal.Record)) (asks []view.Ask, damage, err error) {
+	names, err := e.Journal.Plans(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, name := range names {
+		st, _, err := e.Load(ctx, name)
+		if broken(err) {
+			damage = err
+			continue
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		if st.Phase.Over() && look == nil {
+			continue
+		}
+		one, err := asksOfPlan(ctx, e, p, st, now, look)
+		if err != nil {
+			return nil, nil, err
+		}
+		asks = append(asks, one...)
+	}
+	view.Overview(asks)
+	return asks, damage, nil
+}
+
+func asksOfPlan(ctx context.Context, e *engine.Engine, p place, st *lifecycle.State, now time.Time, look func(journal.Record)) ([]view.Ask, error) {
+	since := view.Waits{}
+	for r, err := range e.Records(ctx, st.Name, 0) {
+		if err != nil {
+			return nil, err
+		}
+		since.Note(r)
+		if look != nil {
+			look(r)
+		}
+	}
+	return view.Asks(view.Asking{State: st, Since: since, Now: now, Review: p.review(),
+		Question: func(task string) (lifecycle.Question, error) { return e.Question(ctx, st, task) }}), nil
 }

@@ -26,11 +26,13 @@ type place struct {
 	roles   map[string][]string
 	trust   bool
 	policy  *plan.Policy
+	notify  Notify
 }
 
 // site is what main needs to know of a place.
 func (p place) site() Site {
-	return Site{Home: p.home, Root: p.root, Secrets: p.secrets, Policies: p.policies, roles: p.roles, trust: p.trust}
+	return Site{Home: p.home, Root: p.root, Secrets: p.secrets, Policies: p.policies, roles: p.roles, trust: p.trust,
+		Notify: p.notify, Review: p.review()}
 }
 
 // locate finds the project upwards from dir and reads its settings.
@@ -41,7 +43,7 @@ func locate(dir, homeFlag, as string, env func(string) string) (place, error) {
 		return place{}, err
 	}
 	p := place{root: root, home: filepath.Join(root, homeName), workers: c.workers, secrets: c.secrets,
-		roles: c.roles, trust: c.as == asTrusted, policy: c.policy}
+		roles: c.roles, trust: c.as == asTrusted, policy: c.policy, notify: c.notify}
 	if c.home != "" {
 		p.home = under(root, c.home)
 	}
