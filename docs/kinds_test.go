@@ -32,7 +32,7 @@ var derivedBodies = map[journal.Kind]struct {
 	lifecycle.TaskStarted: {members: []string{"execution", "group", "key"}}, lifecycle.GateOpened: {name: "openedBody"}, lifecycle.GateEscalated: {name: "escalatedBody"},
 	lifecycle.TaskUndoing: {members: []string{"execution"}}, lifecycle.RollbackEnded: {name: "rollbackBody"},
 	lifecycle.BudgetReserved: {members: fields(reflect.TypeFor[budget.Amount]())}, lifecycle.BudgetSettled: {members: fields(reflect.TypeFor[budget.Amount]())},
-	lifecycle.BudgetRefused: {name: "refusedBody"},
+	lifecycle.BudgetRefused: {name: "refusedBody"}, lifecycle.DeadlineMissed: {name: "missedBody"},
 }
 
 var named = regexp.MustCompile("`([^`]+)`")

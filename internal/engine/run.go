@@ -194,7 +194,10 @@ func (r *Run) Begin(ctx context.Context, workers int) ([]Work, error) {
 	switch r.State.Phase {
 	case lifecycle.PlanPending:
 		w, _, err := r.Step(lifecycle.Fact{Kind: lifecycle.PlanStarted, Body: s})
-		return w, err
+		if err != nil {
+			return nil, err
+		}
+		return r.fireDue(w)
 	case lifecycle.PlanRunning, lifecycle.PlanIsPaused:
 	default:
 		return nil, fault.New(fault.Conflict, "plan %s is %s: there is nothing to go on with", r.State.Name, r.State.Phase)
@@ -213,7 +216,10 @@ func (r *Run) Begin(ctx context.Context, workers int) ([]Work, error) {
 		return nil, err
 	}
 	freed, err := r.reread(ctx)
-	return append(append(append(out, more...), cleared...), freed...), err
+	if err != nil {
+		return nil, err
+	}
+	return r.fireDue(append(append(append(out, more...), cleared...), freed...))
 }
 
 // itemCache keeps the lists that fan-outs range over.

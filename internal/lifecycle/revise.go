@@ -83,6 +83,7 @@ func (s *State) revise(f Fact, b *Revised) error {
 	*s = *next
 	m.tell(s)
 	m.goOn(s)
+	s.armDeadlines(0)
 	return nil
 }
 

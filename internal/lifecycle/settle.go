@@ -182,7 +182,9 @@ func (s *State) expand(i int32, count int) {
 			return
 		}
 	}
+	first := int32(len(s.nodes))
 	s.instances(i, count)
+	s.armDeadlines(first)
 	s.begun(i)
 }
 

@@ -112,6 +112,7 @@ type node struct {
 	waiters    []int32 // tasks that recover by this one
 	items      digest.ID
 	purse      *purse // nil: nothing was spent
+	late       string // the deadline that it missed, as it was written
 }
 
 // Result is what a task left behind.
@@ -255,6 +256,7 @@ func (s *State) Outstanding() []Effect {
 			s.effect(Start, int32(i))
 		}
 	}
+	s.armDeadlines(0)
 	return s.effects
 }
 

@@ -99,6 +99,9 @@ func (s *State) apply(f Fact) error {
 		return s.refuse(f)
 	}
 	i, ok := s.ids[f.Task]
+	if f.Kind == TimerFired && f.Task == "" {
+		return s.missed(0, f)
+	}
 	if !ok {
 		return fault.New(fault.NotFound, "plan %s has no task %s", s.Name, f.Task)
 	}
@@ -112,6 +115,7 @@ func (s *State) steer(f Fact) error {
 		s.session(f.Body.(*Session))
 		s.Phase, s.nodes[0].status = PlanRunning, Running
 		s.enter(0)
+		s.armDeadlines(0)
 	case f.Kind == PlanResumed && (s.Phase == PlanRunning || s.Phase == PlanIsPaused):
 		s.session(f.Body.(*Session))
 		if s.undo == nil {
@@ -227,6 +231,9 @@ func (s *State) task(i int32, f Fact) error {
 			return nil
 		}
 	case *Fired:
+		if b.For == TimerDeadline {
+			return s.missed(i, f)
+		}
 		if n.wait == ForTimer && b.For == "" {
 			s.stopWaiting(i)
 			s.makeReady(i)

@@ -75,6 +75,8 @@ func phrase(r journal.Record) string {
 		return "it is being undone"
 	case lifecycle.RollbackEnded:
 		return rollbackPhrase(d)
+	case lifecycle.DeadlineMissed:
+		return missedPhrase(r)
 	case lifecycle.BudgetReserved, lifecycle.BudgetSettled, lifecycle.BudgetRefused:
 		return spendingPhrase(r)
 	case lifecycle.GateOpened:

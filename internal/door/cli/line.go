@@ -134,6 +134,8 @@ func derivedEvent(r journal.Record) (event, bool) {
 		return event{"waits", "for a person  " + b.Why}, true
 	case lifecycle.GateOpened:
 		return event{"waits", "for a decision"}, true
+	case lifecycle.DeadlineMissed:
+		return event{"late", "its deadline has passed"}, true
 	case lifecycle.BudgetRefused:
 		return event{"waits", "for a budget to be raised"}, true
 	case lifecycle.TaskRetried:

@@ -39,10 +39,11 @@ const maxAhead = 8192
 // message is what reaches the owner.
 type message struct {
 	fact    lifecycle.Fact
-	done    *attempt   // the work that this fact ends, if it does
-	stopped bool       // it was stopped before it came to anything
-	reply   chan error // answered when the fact is durable, or refused
-	command int64      // id in the mailbox, when it came from there
+	done    *attempt     // the work that this fact ends, if it does
+	stopped bool         // it was stopped before it came to anything
+	reply   chan error   // answered when the fact is durable, or refused
+	command int64        // id in the mailbox, when it came from there
+	early   *engine.Work // a timer that went off before its time by the clock
 }
 
 // attempt is a piece of work under way.
@@ -195,6 +196,10 @@ func (v *drive) drain() {
 
 // take steps the run by one message.
 func (v *drive) take(m message) {
+	if m.early != nil {
+		v.arm(*m.early)
+		return
+	}
 	if m.done != nil {
 		if v.running[m.done.work.Task] == m.done {
 			delete(v.running, m.done.work.Task)
@@ -327,10 +332,19 @@ func (v *drive) arm(w engine.Work) {
 	if t := v.timers[key]; t != nil {
 		t.Stop()
 	}
+	wait := time.Until(w.Due)
+	if w.For != "" {
+		// The clock may be set, and the machine may sleep, while it waits: it looks again now and then.
+		wait = min(w.Due.Sub(v.run.Engine().Now()), time.Minute)
+	}
 	fire := func() {
+		if w.For != "" && v.run.Engine().Now().Before(w.Due) {
+			v.send(message{early: &w})
+			return
+		}
 		v.send(message{fact: lifecycle.Fact{Kind: lifecycle.TimerFired, Task: w.Task, Attempt: w.Attempt, Body: &lifecycle.Fired{For: w.For}}})
 	}
-	v.timers[key] = time.AfterFunc(time.Until(w.Due), fire)
+	v.timers[key] = time.AfterFunc(wait, fire)
 }
 
 // commit hands the committer what has gathered, when it is free.
