@@ -65,13 +65,13 @@ func TestNetworkOfItsOwn(t *testing.T) {
 	if r := w.limited(t, capability.Limits{}, `$ATTACK send $UDP`); !r.ok() {
 		t.Fatalf("%s", r.out)
 	}
-	if n := w.received(t); n != 0 {
-		t.Errorf("%d bytes came out", n)
+	if w.hears() {
+		t.Error("something came out")
 	}
 	if r := w.limited(t, capability.Limits{Hosts: []string{"*"}}, `$ATTACK send $UDP && $ATTACK dial tcp $TCP`); !r.ok() {
 		t.Fatalf("%s", r.out)
 	}
-	if n := w.received(t); n == 0 {
+	if !w.hears() {
 		t.Error("with all hosts allowed nothing came out")
 	}
 	sandbox.Without(t, "namespaces")
@@ -191,8 +191,10 @@ func TestGoBuildsOffline(t *testing.T) {
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("there is no Go here")
 	}
+	home := os.Getenv("HOME")
 	w := newWorld(t)
-	w.mine = true // a cache that is not empty
+	t.Setenv("HOME", home) // where there is a cache that is not empty
+	w.mine = true
 	for path, text := range map[string]string{
 		w.project + "/m/go.mod": "module m\n", w.project + "/m/m_test.go": `package m
 

@@ -158,8 +158,11 @@ sh b.sh 0; echo BROKE OUT`, with: func(p *sandbox.Policy) { p.Processes = 40 }, 
 
 	// The network.
 	{name: "TCP to a local service", script: `$ATTACK dial tcp $TCP`},
-	{name: "UDP", script: `$ATTACK send $UDP`},
-	{name: "listening", script: `$ATTACK listen`},
+	{name: "UDP", script: `$ATTACK send $UDP`, held: func(w *world, _ result) bool { return !w.hears() }},
+	{name: "UDP without a network", script: `$ATTACK send $UDP`, with: func(p *sandbox.Policy) { p.Loopback = false }},
+	{name: "listening", script: `$ATTACK listen`, with: func(p *sandbox.Policy) { p.Loopback = false }},
+	{name: "a way out of its own network", needs: "namespaces", script: `ip link 2>/dev/null | grep -qv 'lo:' && ip route 2>/dev/null | grep -q . && echo BROKE OUT; grep -q '[a-z]*[0-9]:' /proc/net/dev && echo BROKE OUT; true`},
+	{name: "another's network namespace", script: `$ATTACK setns $ENGINE; nsenter -n -t $ENGINE true 2>/dev/null && echo BROKE OUT; true`},
 	{name: "abstract socket of a service", script: `$ATTACK dial unix $ABSTRACT`},
 	{name: "socket of a service", script: `$ATTACK dial unix $SOCKET`},
 	{name: "abstract socket when sockets are allowed", script: `$ATTACK dial unix $ABSTRACT`, with: func(p *sandbox.Policy) { p.Unix = true }},
