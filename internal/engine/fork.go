@@ -65,9 +65,13 @@ func (e *Engine) Fork(ctx context.Context, s Split, actor string) (Forked, error
 	if err != nil {
 		return out, err
 	}
-	for _, c := range carries {
+	for i := range carries {
+		c := &carries[i]
 		if c.Status != "" {
 			out.Carried = append(out.Carried, c.Task)
+		}
+		if c.From = ends[c.Task]; c.From.Plan == "" {
+			c.From = *body.Fork // a group, whose end no record tells
 		}
 	}
 	if at.Tree != "" {
@@ -75,7 +79,7 @@ func (e *Engine) Fork(ctx context.Context, s Split, actor string) (Forked, error
 			return out, err
 		}
 	}
-	if err := e.begin(ctx, &p, body, carries, ends, actor); err != nil {
+	if err := e.begin(ctx, &p, body, carries, actor); err != nil {
 		return out, err
 	}
 	if e.Publish != nil {
@@ -217,7 +221,7 @@ func (e *Engine) forkTree(ctx context.Context, from, to, tree string, p *plan.Pl
 }
 
 // begin writes the journal that a fork begins with, all at once.
-func (e *Engine) begin(ctx context.Context, p *plan.Plan, body *lifecycle.Submitted, carries []lifecycle.Carry, ends map[string]lifecycle.Origin, actor string) error {
+func (e *Engine) begin(ctx context.Context, p *plan.Plan, body *lifecycle.Submitted, carries []lifecycle.Carry, actor string) error {
 	release, err := e.Holder.Hold(p.Name)
 	if err != nil {
 		return err
@@ -235,12 +239,7 @@ func (e *Engine) begin(ctx context.Context, p *plan.Plan, body *lifecycle.Submit
 		return err
 	}
 	for i := range carries {
-		c := &carries[i]
-		c.From = ends[c.Task]
-		if c.From.Plan == "" {
-			c.From = *body.Fork // a group, whose end no record tells
-		}
-		if _, _, err := r.Step(lifecycle.Fact{Kind: lifecycle.TaskCarried, Task: c.Task, Body: &c.Carried}); err != nil {
+		if _, _, err := r.Step(lifecycle.Fact{Kind: lifecycle.TaskCarried, Task: carries[i].Task, Body: &carries[i].Carried}); err != nil {
 			return err
 		}
 	}

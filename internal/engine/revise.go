@@ -65,7 +65,8 @@ func (e *Engine) Foresee(ctx context.Context, name string, p *plan.Plan, how, so
 	if out.Impact, err = st.Impact(body); err != nil {
 		return out, err
 	}
-	return out, e.cost(ctx, name, &out)
+	err = e.cost(ctx, name, &out)
+	return out, err
 }
 
 // abandonAttempts takes in memory what is known when nobody carries a plan out: nothing is under way.

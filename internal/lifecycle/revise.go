@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"maps"
+	"slices"
 
 	"github.com/cairn-plan/cairn/internal/digest"
 	"github.com/cairn-plan/cairn/internal/fault"
@@ -74,7 +75,7 @@ func (s *State) revise(f Fact, b *Revised) error {
 	}
 	next := m.next
 	next.now, next.out, next.effects, next.dirty = s.now, s.out, s.effects, s.dirty
-	next.Revisions = append(s.Revisions[:len(s.Revisions):len(s.Revisions)], Revision{next.Rev, b.Spec, f.Actor, b.How, b.Why})
+	next.Revisions = append(slices.Clip(next.Revisions), Revision{next.Rev, b.Spec, f.Actor, b.How, b.Why})
 	if next.Phase.Over() {
 		// Nobody carries out a plan that was over.
 		next.Phase, next.Tended = PlanRunning, false
@@ -138,7 +139,10 @@ func (s *State) move(b *Revised) (*move, error) {
 	for _, id := range b.Once {
 		m.once[id] = true
 	}
-	return m, m.transplant()
+	if err := m.transplant(); err != nil {
+		return nil, err
+	}
+	return m, nil
 }
 
 // TakeRead takes a fact out of a journal: a revision is read by spec first.
@@ -153,11 +157,17 @@ func (s *State) TakeRead(f Fact, spec func(*Submitted) (*plan.Plan, error)) ([]D
 	return s.Take(f)
 }
 
-// assessedBefore passes over an assessment that was under way when a revision changed the task, and asks for another.
-func (s *State) assessedBefore(i int32) {
-	if s.nodes[i].stale = false; s.nodes[i].assessing {
+// assessedBefore passes over an assessment that was under way when a revision changed the task, and asks for another. It
+// reports whether it was one.
+func (s *State) assessedBefore(i int32) bool {
+	n := &s.nodes[i]
+	if !n.stale {
+		return false
+	}
+	if n.stale = false; n.assessing {
 		s.effectAssess(i)
 	}
+	return true
 }
 
 // askTwice is what a person is asked before something happens a second time that must not.

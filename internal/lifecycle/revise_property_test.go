@@ -120,7 +120,7 @@ func drawOutcomes(r *rapid.T, m *sim) {
 	keys := map[string]string{}
 	m.outcome = func(id string, attempt int) *Ended {
 		v, _ := m.s.Task(id)
-		key, did := m.s.Key(id, v.Execution).String(), string(v.Spec.Run)
+		key, did := m.s.Key(id, v.Execution).String(), v.Spec.Run
 		if was, used := keys[key]; used && was != did {
 			r.Fatalf("one effect key for %q and %q", was, did)
 		}

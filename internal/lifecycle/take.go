@@ -181,8 +181,7 @@ func (s *State) task(i int32, f Fact) error {
 	here := n.status == Running && !s.isGroup(n) && int(n.attempt) == f.Attempt
 	switch b := f.Body.(type) {
 	case *Assessed:
-		if n.stale {
-			s.assessedBefore(i)
+		if s.assessedBefore(i) {
 			return nil
 		}
 		if n.assessing {

@@ -208,7 +208,7 @@ func (m *move) refuses() error {
 		if o.gone || !m.underWay(o) {
 			continue
 		}
-		what := ""
+		var what string
 		switch k, there := m.next.ids[o.id]; {
 		case !there:
 			what = "drops it"

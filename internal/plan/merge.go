@@ -50,7 +50,8 @@ func object(p *Plan) (map[string]json.RawMessage, error) {
 		return nil, err
 	}
 	m := map[string]json.RawMessage{}
-	return m, json.Unmarshal(b, &m)
+	err = json.Unmarshal(b, &m)
+	return m, err
 }
 
 // mergeTasks lays the incoming tasks over those that are there.

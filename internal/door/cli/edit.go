@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,7 +13,7 @@ import (
 )
 
 // edited lets a person write the next revision, beginning with the present one.
-func (a *app) edited(st *lifecycle.State, caps plan.Catalogue) (reading, error) {
+func (a *app) edited(ctx context.Context, st *lifecycle.State, caps plan.Catalogue) (reading, error) {
 	spec, err := st.Plan.Encode()
 	if err != nil {
 		return reading{}, err
@@ -30,7 +31,7 @@ func (a *app) edited(st *lifecycle.State, caps plan.Catalogue) (reading, error) 
 	if err := os.WriteFile(file, text, 0o600); err != nil {
 		return reading{}, fault.Wrap(fault.Failed, err, "write %s", file)
 	}
-	if err := a.editor(file); err != nil {
+	if err := a.editor(ctx, file); err != nil {
 		return reading{}, err
 	}
 	r, err := readPlan(file, a.io.In, caps)
@@ -39,7 +40,7 @@ func (a *app) edited(st *lifecycle.State, caps plan.Catalogue) (reading, error) 
 }
 
 // editor opens a file in the person's editor and waits until it is closed.
-func (a *app) editor(file string) error {
+func (a *app) editor(ctx context.Context, file string) error {
 	command := a.env("VISUAL")
 	if command == "" {
 		command = a.env("EDITOR")
@@ -48,9 +49,9 @@ func (a *app) editor(file string) error {
 		return fault.New(fault.Invalid, "no editor is set").Remedy("set EDITOR, or write the plan into a file and use --file FILE")
 	}
 	// An editor is set as a command line, with its flags.
-	c := exec.Command("sh", "-c", command+` "$1"`, "sh", file)
+	c := exec.CommandContext(ctx, "sh", "-c", command+` "$1"`, "sh", file)
 	if runtime.GOOS == "windows" {
-		c = exec.Command("cmd", "/C", command, file)
+		c = exec.CommandContext(ctx, "cmd", "/C", command, file)
 	}
 	c.Stdin, c.Stdout, c.Stderr = a.io.In, a.io.Out, a.io.Err
 	if err := c.Run(); err != nil {

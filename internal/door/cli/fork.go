@@ -13,6 +13,8 @@ import (
 )
 
 type forkOptions struct {
+	plan   string
+	actor  string
 	at     string
 	name   string
 	inputs []string
@@ -28,7 +30,10 @@ func (a *app) forkCommand() *cobra.Command {
 		Args:              takes(1, 1),
 		ValidArgsFunction: a.completePlan,
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.changing(c.Context(), func(p place, h *House) error { return runFork(c.Context(), h, p.actor, args[0], o, a.out()) })
+			return a.changing(c.Context(), func(p place, h *House) error {
+				o.plan, o.actor = args[0], p.actor
+				return runFork(c.Context(), h, o, a.out())
+			})
 		},
 	}
 	c.Flags().StringVar(&o.at, "at", "", "the checkpoint, or the task whose end is one, to begin at")
@@ -37,7 +42,8 @@ func (a *app) forkCommand() *cobra.Command {
 	return c
 }
 
-func runFork(ctx context.Context, h *House, actor, name string, o forkOptions, out Out) error {
+func runFork(ctx context.Context, h *House, o forkOptions, out Out) error {
+	name := o.plan
 	if o.at == "" {
 		return fault.New(fault.Invalid, "fork wants to know where to begin").Remedy("name a checkpoint with --at; see: cairn show %s --checkpoints", name)
 	}
@@ -49,7 +55,7 @@ func runFork(ctx context.Context, h *House, actor, name string, o forkOptions, o
 		}
 		s.Inputs[k] = jsonOr(v)
 	}
-	f, err := h.Engine.Fork(ctx, s, actor)
+	f, err := h.Engine.Fork(ctx, s, o.actor)
 	if err != nil {
 		return err
 	}

@@ -72,7 +72,7 @@ func (a *app) replan(ctx context.Context, h *House, p place, name string, o repl
 	if err != nil {
 		return err
 	}
-	r, how, err := a.revision(st, p, o)
+	r, how, err := a.revision(ctx, st, p, o)
 	if err != nil {
 		return err
 	}
@@ -105,14 +105,14 @@ func (a *app) replan(ctx context.Context, h *House, p place, name string, o repl
 }
 
 // revision reads the new plan in the way that was asked for.
-func (a *app) revision(st *lifecycle.State, p place, o replanOptions) (reading, string, error) {
+func (a *app) revision(ctx context.Context, st *lifecycle.State, p place, o replanOptions) (reading, string, error) {
 	caps, err := a.parts.Catalogue(p.home)
 	if err != nil {
 		return reading{}, "", err
 	}
 	switch {
 	case o.edit:
-		r, err := a.edited(st, caps)
+		r, err := a.edited(ctx, st, caps)
 		return r, lifecycle.ByHand, err
 	case o.merge:
 		r, err := a.merged(st, o.file, caps)
@@ -135,7 +135,7 @@ func (a *app) merged(st *lifecycle.State, file string, caps plan.Catalogue) (rea
 			whole.faults = append(whole.faults, f)
 		}
 	}
-	if whole.err() != nil || in.plan == nil {
+	if in.plan == nil || len(whole.faults.Errors()) > 0 {
 		return in, nil
 	}
 	src, err := plan.Merge(st.Plan, in.plan)
