@@ -22,8 +22,8 @@ type showOptions struct {
 func (a *app) showCommand() *cobra.Command {
 	var o showOptions
 	c := &cobra.Command{
-		Use:               "show PLAN[@REVISION] [TASK] [--checkpoints]",
-		Short:             "show a plan, or one task, and where it stands",
+		Use:               "show PLAN [TASK] [--checkpoints]",
+		Short:             "show a plan, one task, or a revision (PLAN@2), and where it stands",
 		Example:           "  cairn show first\n  cairn show first report\n  cairn show first --json\n  cairn show first --checkpoints\n  cairn show first@1",
 		Args:              takes(1, 2),
 		ValidArgsFunction: a.completePlan,
