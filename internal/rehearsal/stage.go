@@ -153,6 +153,11 @@ func (st *stage) take(cause int, f lifecycle.Fact) error {
 
 // perform answers one effect. One that is not known here is left alone.
 func (st *stage) perform(cause int, ef lifecycle.Effect) {
+	// A deadline is a date, and says something of a run that has one. That of the plan is no act: the report tells
+	// how many runs meet it.
+	if ef.For == lifecycle.TimerDeadline && (ef.Task == "" || st.Start.Equal(monday)) {
+		return
+	}
 	a := act{part: st.partOf(ef.Task, ef.Spec), who: nobody, begin: st.now, end: st.now, cause: cause,
 		fact: lifecycle.Fact{Task: ef.Task, Attempt: ef.Attempt}}
 	switch ef.Kind {
