@@ -14,6 +14,9 @@ func (a Asking) rest(q *Ask, t lifecycle.Task) {
 	case t.Wait == lifecycle.ForUnknown:
 		q.Kind, q.Asks = AskUnknown, "it was cut off and must not run twice: did it happen?"
 		q.Answers = []string{"cairn complete " + on(q) + outputs(t), "cairn retry " + on(q) + " --why 'it did not happen'", fail}
+	case t.Twice:
+		q.Kind, q.Asks = AskUnknown, "it must not run twice, and has run before this revision: shall it run again?"
+		q.Answers = []string{"cairn retry " + on(q) + " --why TEXT", "cairn complete " + on(q) + outputs(t), fail}
 	case t.Wait == lifecycle.ForJudge:
 		q.Kind, q.Asks = AskJudgement, "does this hold: "+judged(t.Spec.Expect)
 		q.Answers = []string{"cairn complete " + on(q), fail}

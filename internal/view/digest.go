@@ -175,17 +175,17 @@ func dueNext(asks []Ask) *Ask {
 	return nil
 }
 
-func (x Decision) text() string {
-	s := plain(x.Plan)
-	if x.Task != "" {
-		s += " " + plain(x.Task)
+func (d Decision) text() string {
+	s := plain(d.Plan)
+	if d.Task != "" {
+		s += " " + plain(d.Task)
 	}
-	s += ": " + plain(x.Did)
-	if x.Who != "" {
-		s += " by " + plain(x.Who)
+	s += ": " + plain(d.Did)
+	if d.Who != "" {
+		s += " by " + plain(d.Who)
 	}
-	if x.Why != "" {
-		s += ": " + plain(x.Why)
+	if d.Why != "" {
+		s += ": " + plain(d.Why)
 	}
 	return s
 }

@@ -39,7 +39,7 @@ func (a *app) approveCommand() *cobra.Command {
 			}
 			return a.changing(c.Context(), func(p place, h *House) error {
 				if o.window {
-					return runWindow(c.Context(), h, args[0], p.actor, o, a.out())
+					return runWindow(c.Context(), h, order{plan: args[0], actor: p.actor, Command: engine.Command{Why: o.why}}, a.out())
 				}
 				for _, gate := range args[1:] {
 					if err := runApprove(c.Context(), h, order{plan: args[0], actor: p.actor, did: "approved"}, gate, o, a.out()); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/cairn-plan/cairn/internal/gate"
 	"github.com/cairn-plan/cairn/internal/journal"
 	"github.com/cairn-plan/cairn/internal/lifecycle"
+	"github.com/cairn-plan/cairn/internal/plan"
 	"github.com/cairn-plan/cairn/internal/view"
 )
 
@@ -67,12 +68,12 @@ func (o inboxOptions) check(since bool) error {
 }
 
 func runInbox(ctx context.Context, h *House, p place, o inboxOptions, out Out) error {
-	now := h.Engine.Now().Local()
-	asks, damage, err := asksOf(ctx, h.Engine, p, now, nil)
+	t := tray{Engine: h.Engine, review: p.review(), now: h.Engine.Now().Local()}
+	asks, damage, err := t.asks(ctx)
 	if err != nil {
 		return err
 	}
-	if err := writeInbox(o.only(asks, h.Engine, p.actor), now, out); err != nil {
+	if err := writeInbox(o.only(asks, h.Engine, p.actor), t.now, out); err != nil {
 		return err
 	}
 	return reported(damage, out)
@@ -110,15 +111,22 @@ func (o inboxOptions) only(asks []view.Ask, e *engine.Engine, actor string) []vi
 	return out
 }
 
-// asksOf gathers what waits in all plans, and shows each record to whoever wants it. A plan that cannot be read does not
-// hide the others.
-func asksOf(ctx context.Context, e *engine.Engine, p place, now time.Time, look func(journal.Record)) (asks []view.Ask, damage, err error) {
-	names, err := e.Journal.Plans(ctx)
+// tray gathers what waits in all plans, and shows each record to whoever wants it.
+type tray struct {
+	*engine.Engine
+	review *plan.Review // of the project
+	now    time.Time
+	look   func(journal.Record) // nil: nobody
+}
+
+// asks lists what waits. A plan that cannot be read does not hide the others.
+func (t tray) asks(ctx context.Context) (asks []view.Ask, damage, err error) {
+	names, err := t.Journal.Plans(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	for _, name := range names {
-		st, _, err := e.Load(ctx, name)
+		st, _, err := t.Load(ctx, name)
 		if broken(err) {
 			damage = err
 			continue
@@ -126,10 +134,10 @@ func asksOf(ctx context.Context, e *engine.Engine, p place, now time.Time, look 
 		if err != nil {
 			return nil, nil, err
 		}
-		if st.Phase.Over() && look == nil {
+		if st.Phase.Over() && t.look == nil {
 			continue
 		}
-		one, err := asksOfPlan(ctx, e, p, st, now, look)
+		one, err := t.asksOf(ctx, st)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -139,17 +147,17 @@ func asksOf(ctx context.Context, e *engine.Engine, p place, now time.Time, look 
 	return asks, damage, nil
 }
 
-func asksOfPlan(ctx context.Context, e *engine.Engine, p place, st *lifecycle.State, now time.Time, look func(journal.Record)) ([]view.Ask, error) {
+func (t tray) asksOf(ctx context.Context, st *lifecycle.State) ([]view.Ask, error) {
 	since := view.Waits{}
-	for r, err := range e.Records(ctx, st.Name, 0) {
+	for r, err := range t.Records(ctx, st.Name, 0) {
 		if err != nil {
 			return nil, err
 		}
 		since.Note(r)
-		if look != nil {
-			look(r)
+		if t.look != nil {
+			t.look(r)
 		}
 	}
-	return view.Asks(view.Asking{State: st, Since: since, Now: now, Review: p.review(),
-		Question: func(task string) (lifecycle.Question, error) { return e.Question(ctx, st, task) }}), nil
+	return view.Asks(view.Asking{State: st, Since: since, Now: t.now, Review: t.review,
+		Question: func(task string) (lifecycle.Question, error) { return t.Question(ctx, st, task) }}), nil
 }

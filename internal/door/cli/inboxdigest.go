@@ -24,11 +24,12 @@ func runDigest(ctx context.Context, h *House, p place, o inboxOptions, out Out) 
 	if d.Since = d.Now.Add(-o.since); o.since == 0 {
 		d.Since = lastDigest(mark, d.Now)
 	}
-	asks, damage, err := asksOf(ctx, h.Engine, p, d.Now, func(r journal.Record) {
+	t := tray{Engine: h.Engine, review: p.review(), now: d.Now, look: func(r journal.Record) {
 		if x, ok := view.DecisionOf(r); ok && r.Time.After(d.Since) && !r.Time.After(d.Now) {
 			d.Decided = append(d.Decided, x)
 		}
-	})
+	}}
+	asks, damage, err := t.asks(ctx)
 	if err != nil {
 		return err
 	}

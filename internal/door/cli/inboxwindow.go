@@ -25,7 +25,8 @@ type left struct {
 
 // runWindow approves every decision of a plan that waits, each by a record of its own with the same reason. What the
 // caller may not decide, or has to look at first, is left; the engine says so, as it would for one alone.
-func runWindow(ctx context.Context, h *House, name, actor string, o approveOptions, out Out) error {
+func runWindow(ctx context.Context, h *House, by order, out Out) error {
+	name := by.plan
 	st, _, err := h.Engine.Load(ctx, name)
 	if err != nil {
 		return err
@@ -36,7 +37,7 @@ func runWindow(ctx context.Context, h *House, name, actor string, o approveOptio
 		if t.Wait != lifecycle.ForDecision {
 			continue
 		}
-		err := h.Engine.Do(ctx, name, actor, engine.Command{Name: engine.Approve, Task: t.ID, Why: o.why})
+		err := h.Engine.Do(ctx, name, by.actor, engine.Command{Name: engine.Approve, Task: t.ID, Why: by.Why})
 		switch {
 		case err == nil:
 			r.Approved = append(r.Approved, t.ID)
