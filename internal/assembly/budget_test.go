@@ -150,6 +150,19 @@ func TestNestedCallsArePaidFor(t *testing.T) {
 	}
 }
 
+// A chain of capabilities pays for each of them.
+func TestChainsPayForTheirCalls(t *testing.T) {
+	for budget, made := range map[string]int64{"budget: {calls: 3}": 3, "budget: {calls: 2}": 2, "workers: 2": 3} {
+		var calls atomic.Int64
+		h := home(t, t.TempDir(), time.Now, &calls)
+		name := submit(t, h, "plan: chain\npolicy: {"+budget+"}\ntasks:\n  - {id: a, run: 'meter.count() -> x; meter.count() -> y'}\n")
+		st := drive(t, h, name)
+		if a, _ := st.Account(""); a.Spent.Calls != made || calls.Load() != made-1 || (st.Phase == lifecycle.PlanCompleted) != (made == 3) {
+			t.Errorf("%s: %d calls, charged %+v, the plan is %s", budget, calls.Load(), a.Spent, st.Phase)
+		}
+	}
+}
+
 // Two processes on one home share what a day may spend, and the next day is another.
 func TestTwoPlansShareADay(t *testing.T) {
 	var calls atomic.Int64

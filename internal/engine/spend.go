@@ -100,7 +100,7 @@ func (h *host) Reserve(ctx context.Context, want budget.Amount) (func(budget.Amo
 	if full != nil {
 		return nil, h.refused(fault.New(fault.Denied, "the budget of the day is short of %s", full.Short), full.Short)
 	}
-	if err := h.rep.Report(h.fact(&lifecycle.Drawn{Amount: want}, lifecycle.Fact{Kind: lifecycle.BudgetDrawn})); err != nil {
+	if err := h.draw(want); err != nil {
 		h.run.dismiss(ctx, h.work, budget.Amount{}, n)
 		var short lifecycle.Shortage
 		errors.As(err, &short)
@@ -113,6 +113,14 @@ func (h *host) Reserve(ctx context.Context, want budget.Amount) (func(budget.Amo
 	}
 	h.tab.open[n] = want
 	return func(spent budget.Amount) { h.settle(ctx, n, spent) }, nil
+}
+
+// draw asks the budgets of the task and of what is around it. Where there are none, nothing has to be recorded before the end.
+func (h *host) draw(want budget.Amount) error {
+	if !h.work.Metered {
+		return nil
+	}
+	return h.rep.Report(h.fact(&lifecycle.Drawn{Amount: want}, lifecycle.Fact{Kind: lifecycle.BudgetDrawn}))
 }
 
 func (h *host) refused(err error, unit budget.Unit) error {

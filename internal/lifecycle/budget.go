@@ -224,6 +224,22 @@ func (s *State) pay(i int32, spent budget.Amount) {
 	s.tell(BudgetSettled, i, spent)
 }
 
+// attempted takes the outcome of an attempt under way.
+func (s *State) attempted(i int32, b *Ended) {
+	s.release(i)
+	s.pay(i, s.bill(i, b))
+	if !s.ranShort(i, b) {
+		s.ended(i, b)
+	}
+}
+
+// cutOff takes that an attempt under way was cut off. What it reserved is charged in full.
+func (s *State) cutOff(i int32, b *Interrupted) {
+	s.release(i)
+	s.pay(i, s.lien(i))
+	s.interrupted(i, b)
+}
+
 // bill is what an attempt with an outcome spent. One whose outcome was only found out later is charged in full.
 func (s *State) bill(i int32, b *Ended) budget.Amount {
 	if b.Probed {

@@ -197,6 +197,7 @@ type Effect struct {
 	Hold      bool          // of Assess: somebody may have to agree
 	Want      budget.Amount // of Start: what it reserves
 	Room      time.Duration // of Start: how long budgets let it take; 0: no bound
+	Metered   bool          // of Start: some budget bounds it
 }
 
 // New is the state before the first fact.
@@ -227,7 +228,7 @@ func (s *State) effect(k EffectKind, i int32) {
 		Attempt: int(n.attempt), Pure: n.pure, Due: n.due})
 	if k == Start {
 		e := &s.effects[len(s.effects)-1]
-		e.Want, e.Room = s.want(i), s.room(i)
+		e.Want, e.Room, e.Metered = s.want(i), s.room(i), s.metered(n.parent, n.spec)
 	}
 }
 

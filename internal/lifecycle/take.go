@@ -197,12 +197,7 @@ func (s *State) task(i int32, f Fact) error {
 		}
 	case *Ended:
 		if here {
-			s.release(i)
-			s.pay(i, s.bill(i, b))
-			if s.ranShort(i, b) {
-				return nil
-			}
-			s.ended(i, b)
+			s.attempted(i, b)
 			return nil
 		}
 		if n.status == Waiting && (n.wait == ForPerson || n.wait == ForUnknown) {
@@ -212,9 +207,7 @@ func (s *State) task(i int32, f Fact) error {
 		}
 	case *Interrupted:
 		if here {
-			s.release(i)
-			s.pay(i, s.lien(i))
-			s.interrupted(i, b)
+			s.cutOff(i, b)
 			return nil
 		}
 		if (n.wait == ForUnknown || n.twice && n.wait == ForPerson) && b.Then == Repeat { // somebody found out that it did not happen, or lets it happen again

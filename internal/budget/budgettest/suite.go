@@ -34,9 +34,12 @@ func Run(t *testing.T, place func(t *testing.T) Open) {
 	}
 }
 
-func reserve(t *testing.T, d budget.Days, day, key string, want, limit budget.Amount) budget.Reading {
+// slot is a key on a day.
+type slot struct{ day, key string }
+
+func reserve(t *testing.T, d budget.Days, at slot, want, limit budget.Amount) budget.Reading {
 	t.Helper()
-	r, err := d.Reserve(t.Context(), day, key, want, limit)
+	r, err := d.Reserve(t.Context(), at.day, at.key, want, limit)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +67,7 @@ func calls(n int64) budget.Amount { return budget.Amount{Calls: n} }
 func testSettle(t *testing.T, open Open) {
 	d := open(t)
 	stands(t, open, today, 0, 0)
-	reserve(t, d, today, "a", calls(3), calls(10))
+	reserve(t, d, slot{today, "a"}, calls(3), calls(10))
 	stands(t, open, today, 0, 3)
 	settle(t, d, "a", calls(2))
 	stands(t, open, today, 2, 0)
@@ -76,16 +79,16 @@ func testSettle(t *testing.T, open Open) {
 
 func testRefuse(t *testing.T, open Open) {
 	d := open(t)
-	reserve(t, d, today, "a", calls(3), calls(4))
-	if r := reserve(t, d, today, "b", calls(2), calls(4)); r.Short != budget.Calls || r.Held.Calls != 3 {
+	reserve(t, d, slot{today, "a"}, calls(3), calls(4))
+	if r := reserve(t, d, slot{today, "b"}, calls(2), calls(4)); r.Short != budget.Calls || r.Held.Calls != 3 {
 		t.Errorf("%+v", r)
 	}
 	stands(t, open, today, 0, 3)
-	if r := reserve(t, d, tomorrow, "c", calls(2), calls(4)); r.Short != "" {
+	if r := reserve(t, d, slot{tomorrow, "c"}, calls(2), calls(4)); r.Short != "" {
 		t.Errorf("another day is short of %s", r.Short)
 	}
 	settle(t, d, "a", calls(1))
-	if r := reserve(t, d, today, "b", calls(2), calls(4)); r.Short != "" {
+	if r := reserve(t, d, slot{today, "b"}, calls(2), calls(4)); r.Short != "" {
 		t.Errorf("what came back is still short of %s", r.Short)
 	}
 }
@@ -93,7 +96,7 @@ func testRefuse(t *testing.T, open Open) {
 func testAgain(t *testing.T, open Open) {
 	d := open(t)
 	for range 3 {
-		if r := reserve(t, d, today, "a", calls(3), calls(4)); r.Short != "" {
+		if r := reserve(t, d, slot{today, "a"}, calls(3), calls(4)); r.Short != "" {
 			t.Errorf("a reservation that is there was refused")
 		}
 	}
@@ -102,14 +105,14 @@ func testAgain(t *testing.T, open Open) {
 
 func testRaise(t *testing.T, open Open) {
 	d := open(t)
-	reserve(t, d, today, "a", calls(4), calls(4))
+	reserve(t, d, slot{today, "a"}, calls(4), calls(4))
 	if err := open(t).Raise(t.Context(), today, calls(1)); err != nil {
 		t.Fatal(err)
 	}
-	if r := reserve(t, d, today, "b", calls(1), calls(4)); r.Short != "" || r.Raised.Calls != 1 {
+	if r := reserve(t, d, slot{today, "b"}, calls(1), calls(4)); r.Short != "" || r.Raised.Calls != 1 {
 		t.Errorf("%+v", r)
 	}
-	if r := reserve(t, d, today, "c", calls(1), calls(4)); r.Short != budget.Calls {
+	if r := reserve(t, d, slot{today, "c"}, calls(1), calls(4)); r.Short != budget.Calls {
 		t.Error("more than was raised was given")
 	}
 }
@@ -150,9 +153,9 @@ func testTwo(t *testing.T, open Open) {
 func testUnits(t *testing.T, open Open) {
 	d := open(t)
 	all := budget.Amount{Time: time.Hour, Cost: 5e6, Calls: 3, Tokens: 1000}
-	reserve(t, d, today, "a", all, all)
+	reserve(t, d, slot{today, "a"}, all, all)
 	for _, u := range budget.Units {
-		if r := reserve(t, d, today, "b", budget.Amount{}.With(u, 1), all); r.Short != u {
+		if r := reserve(t, d, slot{today, "b"}, budget.Amount{}.With(u, 1), all); r.Short != u {
 			t.Errorf("of %s there is none left, not of %s", u, r.Short)
 		}
 	}

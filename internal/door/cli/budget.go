@@ -20,6 +20,9 @@ type budgetOptions struct {
 	refuse     bool
 	day        bool
 	why        string
+
+	actor string
+	by    budget.Amount
 }
 
 func (a *app) budgetCommand() *cobra.Command {
@@ -63,11 +66,14 @@ func (a *app) budget(ctx context.Context, o budgetOptions) error {
 	if err := reason(o.why, "budget"); err != nil {
 		return err
 	}
-	by, err := parseRaises(o.raise)
-	if err != nil {
+	var err error
+	if o.by, err = parseRaises(o.raise); err != nil {
 		return err
 	}
-	return a.changing(ctx, func(p place, h *House) error { return runRaise(ctx, h, p.actor, o, by, a.out()) })
+	return a.changing(ctx, func(p place, h *House) error {
+		o.actor = p.actor
+		return runRaise(ctx, h, o, a.out())
+	})
 }
 
 // runBudget shows how budgets stand.
@@ -96,13 +102,13 @@ func runBudget(ctx context.Context, e *engine.Engine, o budgetOptions, out Out) 
 }
 
 // runRaise raises a budget, or refuses to.
-func runRaise(ctx context.Context, h *House, actor string, o budgetOptions, by budget.Amount, out Out) error {
+func runRaise(ctx context.Context, h *House, o budgetOptions, out Out) error {
 	if o.day {
 		did, err := "the budget of today was raised", error(nil)
 		if o.refuse {
-			did, err = "the budget of today is not raised", h.Engine.DenyDay(ctx, o.plan, actor, o.why)
+			did, err = "the budget of today is not raised", h.Engine.DenyDay(ctx, o.plan, o.actor, o.why)
 		} else {
-			err = h.Engine.RaiseDay(ctx, o.plan, actor, by, o.why)
+			err = h.Engine.RaiseDay(ctx, o.plan, o.actor, o.by, o.why)
 		}
 		if err != nil {
 			return err
@@ -113,7 +119,7 @@ func runRaise(ctx context.Context, h *House, actor string, o budgetOptions, by b
 		}
 		return tellDone(out, done{Plan: o.plan, Did: did, State: st.State(), Running: !st.Phase.Over() && held(h, o.plan)})
 	}
-	c := order{o.plan, actor, "budget raised", engine.Command{Name: engine.Raise, Task: o.task, Budget: &by, Why: o.why}}
+	c := order{o.plan, o.actor, "budget raised", engine.Command{Name: engine.Raise, Task: o.task, Budget: &o.by, Why: o.why}}
 	if o.refuse {
 		c.did, c.Name, c.Budget = "budget not raised", engine.Deny, nil
 	}

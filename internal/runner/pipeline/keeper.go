@@ -8,6 +8,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"github.com/cairn-plan/cairn/internal/budget"
 	"github.com/cairn-plan/cairn/internal/capability"
 )
 
@@ -67,4 +68,9 @@ func (l *limited) Write(p []byte) (int, error) {
 		return 0, err
 	}
 	return len(p), nil
+}
+
+// Reserve implements capability.Spender, as far as the host of the chain does.
+func (k *keeper) Reserve(ctx context.Context, want budget.Amount) (func(budget.Amount), error) {
+	return capability.Call{Host: k.Host}.Reserve(ctx, want)
 }

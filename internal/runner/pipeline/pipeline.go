@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"strconv"
 
+	"github.com/cairn-plan/cairn/internal/budget"
 	"github.com/cairn-plan/cairn/internal/capability"
 	"github.com/cairn-plan/cairn/internal/digest"
 	"github.com/cairn-plan/cairn/internal/expr"
@@ -143,12 +144,25 @@ func (r *Runner) part(ctx context.Context, whole capability.Call, c expr.PipeCal
 	call := whole
 	call.With, call.Host, call.Want = with, host, nil
 	call.Key = digest.Sum([]byte(whole.Key.String() + "/" + strconv.Itoa(i) + "/" + c.Name))
+	settle, err := pay(ctx, whole, c.Name)
+	if err != nil {
+		return capability.Result{}, nil, err
+	}
 	res, err := runner.Run(ctx, call)
+	settle(res.Spent.Plus(budget.Amount{Calls: 1}))
 	given := host.texts()
 	for name, v := range res.Outputs {
 		given[name] = v
 	}
 	return res, given, err
+}
+
+// pay reserves one call of the chain, before it is made. Doing nothing costs nothing.
+func pay(ctx context.Context, whole capability.Call, name string) (func(budget.Amount), error) {
+	if name == "noop" {
+		return func(budget.Amount) {}, nil
+	}
+	return whole.Reserve(ctx, budget.Amount{Calls: 1})
 }
 
 // prefix begins the names of what a call stores: two calls of a chain may use one name.

@@ -1,0 +1,40 @@
+package sqlite
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/cairn-plan/cairn/internal/budget"
+	"github.com/cairn-plan/cairn/internal/journal"
+	"github.com/cairn-plan/cairn/internal/journal/journaltest"
+)
+
+// A home from before days were counted keeps all that it has, and counts from now on.
+func TestHomeWithoutDaysIsUpgraded(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir)
+	if err := s.Append(t.Context(), journaltest.Chain("p", journal.Head{}, 3)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	c, err := dial(filepath.Join(dir, FileName), mustExist, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.script("DROP TABLE day; DROP TABLE reservation; PRAGMA user_version = 1"); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.close(); err != nil {
+		t.Fatal(err)
+	}
+	s = open(t, dir)
+	r, err := s.Reserve(t.Context(), "2026-01-02", "k", budget.Amount{Calls: 1}, budget.Amount{Calls: 1})
+	if err != nil || r.Short != "" || r.Held.Calls != 1 {
+		t.Errorf("%+v (%v)", r, err)
+	}
+	if head, err := s.Head(t.Context(), "p"); err != nil || head.Seq != 3 {
+		t.Errorf("the journal ends at %d (%v)", head.Seq, err)
+	}
+}
