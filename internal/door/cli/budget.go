@@ -137,7 +137,7 @@ func parseRaises(texts []string) (sum budget.Amount, err error) {
 		if !ok || sum.Of(u) > 0 {
 			return sum, bad
 		}
-		n := int64(0)
+		var n int64
 		switch u {
 		case budget.Calls, budget.Tokens:
 			n, err = strconv.ParseInt(by, 10, 53)
