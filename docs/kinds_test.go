@@ -154,8 +154,9 @@ func fields(typ reflect.Type) (out []string) {
 			out = append(out, fields(f.Type)...)
 			continue
 		}
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		out = append(out, name)
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "-" {
+			out = append(out, name)
+		}
 	}
 	return out
 }

@@ -17,6 +17,7 @@ import (
 	nethttp "net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/cairn-plan/cairn/internal/capability"
@@ -102,12 +103,14 @@ var settings = []string{
 	"advice.detachedHead=false",
 }
 
-// environment is what git is given. What a plan declares counts, but not where it would lead git to another
-// repository or to another program.
+// environment is what git is given. It runs unconfined, with the person's own keys, so of what a plan declares only that
+// counts which cannot lead it to another repository or to another program: who commits, when, whose settings name them, and by which proxy.
 func environment(declared map[string]string) []string {
 	kept := map[string]string{}
 	for name, v := range declared {
-		if !strings.HasPrefix(name, "GIT_") || strings.HasPrefix(name, "GIT_AUTHOR_") || strings.HasPrefix(name, "GIT_COMMITTER_") {
+		switch {
+		case strings.HasPrefix(name, "GIT_AUTHOR_"), strings.HasPrefix(name, "GIT_COMMITTER_"), name == "TZ", name == "HOME",
+			slices.Contains([]string{"http_proxy", "https_proxy", "all_proxy", "no_proxy"}, strings.ToLower(name)):
 			kept[name] = v
 		}
 	}

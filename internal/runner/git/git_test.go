@@ -250,6 +250,8 @@ func TestNoRepository(t *testing.T) {
 	sh(t, bare, "init", "-q", "--bare")
 	task{t: t, dir: bare}.refused("git.status", `{}`, fault.Invalid, "bare")
 	k.env = map[string]string{"PATH": t.TempDir()}
+	k.refused("git.status", `{}`, fault.NotFound, "in no git repository") // which git is run is not the plan's to say
+	t.Setenv("PATH", t.TempDir())
 	k.refused("git.status", `{}`, fault.NotFound, "git is not installed")
 }
 
