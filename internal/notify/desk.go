@@ -175,8 +175,9 @@ func (d *Desk) Catch(ctx context.Context) error {
 		if held != nil {
 			continue
 		}
-		all = append(all, d.Flush(ctx, e.Name()))
+		// Whoever wants to carry the plan out does not wait for the telling; if both tell, the same is told twice.
 		release()
+		all = append(all, d.Flush(ctx, e.Name()))
 	}
 	return errors.Join(append(all, err)...)
 }
@@ -195,15 +196,26 @@ func (d *Desk) told(name string) (journal.Seq, bool) {
 
 // note moves the mark, whole or not at all.
 func (d *Desk) note(name string, seq journal.Seq) error {
-	err := os.MkdirAll(d.dir(), 0o755)
-	if err == nil {
-		tmp := filepath.Join(d.Home, "notify."+name+".new")
-		if err = os.WriteFile(tmp, strconv.AppendInt(nil, int64(seq), 10), 0o644); err == nil {
-			err = os.Rename(tmp, d.mark(name))
-		}
-	}
-	if err != nil {
+	if err := d.write(name, strconv.AppendUint(nil, uint64(seq), 10)); err != nil {
 		return fault.Wrap(fault.Invalid, err, "note how far people were told").Remedy("make %s a folder that can be written", d.dir())
 	}
 	return nil
+}
+
+func (d *Desk) write(name string, text []byte) error {
+	if err := os.MkdirAll(d.dir(), 0o755); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(d.Home, "notify-*.new")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), d.mark(name))
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err
 }
