@@ -220,6 +220,9 @@ func (r *Run) task(id string) (lifecycle.Task, error) {
 
 // finish ends a task by a person's word.
 func (r *Run) finish(f lifecycle.Fact, c Command, actor string) (lifecycle.Fact, error) {
+	if f, ok := r.judgeGoal(f, c); ok {
+		return f, nil
+	}
 	t, err := r.task(c.Task)
 	if err != nil {
 		return f, err
@@ -274,11 +277,16 @@ func (r *Run) acceptable(t lifecycle.Task, e *lifecycle.Ended, actor string) err
 // Yes answers for a person what may be answered without looking: it completes a task that declares no outputs,
 // accepts prose criteria, and approves a gate that the author wrote without asking for somebody.
 func (r *Run) Yes(task, actor string) (lifecycle.Fact, bool) {
+	c := Command{Task: task, Why: "--yes"}
+	if _, waits := r.State.Goal(); task == "" && waits {
+		c.Name, c.Task = Complete, lifecycle.GoalTask
+		f, err := r.FactFor(c, actor)
+		return f, err == nil
+	}
 	t, ok := r.State.Task(task)
 	if !ok {
 		return lifecycle.Fact{}, false
 	}
-	c := Command{Task: task, Why: "--yes"}
 	switch {
 	case t.Wait == lifecycle.ForJudge, t.Wait == lifecycle.ForPerson && len(t.Spec.Outputs) == 0 && !t.Twice:
 		c.Name = Complete

@@ -35,6 +35,10 @@ var ErrStopped = errors.New("stopped")
 func (r *Run) Perform(ctx context.Context, w Work, rep Reporter) (f lifecycle.Fact, ok bool) {
 	switch w.Kind {
 	case lifecycle.Assess:
+		if w.Task == "" {
+			f = r.assessGoal(ctx, w)
+			break
+		}
 		f = r.assess(ctx, w)
 	case lifecycle.Undo:
 		f = r.undo(ctx, w, rep)

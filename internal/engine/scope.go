@@ -18,6 +18,7 @@ type scope struct {
 	items digest.ID // its list
 	index int       // 0-based place in it
 
+	goal   []plan.Criterion
 	inputs json.RawMessage // the plan's, with what people answered since
 
 	matter  *matter // what is to be approved, where something is
@@ -45,6 +46,9 @@ func (r *Run) gather(ef lifecycle.Effect) scope {
 	sc := scope{carried: r.carried(ef), matter: r.matterOf(ef), inputs: r.givenInputs()}
 	r.within(ef, &sc)
 	names, all := reads(ef)
+	if ef.Task == "" {
+		sc.goal, all = r.State.Plan.Goal.Done, true // a goal may be about anything
+	}
 	if all {
 		for other := range r.State.Tasks() {
 			if other.Depth == 0 {

@@ -53,6 +53,8 @@ const (
 	TaskUndoing     journal.Kind = "task.undoing"     // derived: a task may be undone
 	TaskUndone      journal.Kind = "task.undone"      // fact: it was, or could not be
 	RollbackEnded   journal.Kind = "rollback.ended"   // derived: all was undone, or one could not be
+	GoalAssessed    journal.Kind = "goal.assessed"    // fact: the criteria of the goal were evaluated
+	GoalJudged      journal.Kind = "goal.judged"      // fact: somebody judged those that are prose
 	TimerFired      journal.Kind = "timer.fired"      // fact: a due time has come
 	GateOpened      journal.Kind = "gate.opened"      // derived: a gate asks for a decision
 	GateEscalated   journal.Kind = "gate.escalated"   // derived: its time was up, and more people may decide
@@ -64,6 +66,7 @@ const (
 
 // bodies makes an empty body for each fact; a kind without one here is derived.
 var bodies = map[journal.Kind]func() any{
+	GoalAssessed: func() any { return new(GoalVerdict) }, GoalJudged: func() any { return new(Judged) },
 	PlanRevised: func() any { return new(Revised) }, TaskCarried: func() any { return new(Carried) }, PlanArchived: func() any { return new(Archived) },
 	PlanSubmitted: func() any { return new(Submitted) }, PlanStarted: func() any { return new(Session) },
 	PlanResumed: func() any { return new(Session) }, PlanLeft: func() any { return new(Reason) }, PlanPaused: func() any { return new(Reason) },
@@ -317,6 +320,11 @@ type Judged struct {
 	Accepted bool   `json:"accepted"`
 	Why      string `json:"why,omitempty"`
 	Claimer  string `json:"claimer,omitempty"`
+}
+
+// GoalVerdict is the body of goal.assessed.
+type GoalVerdict struct {
+	Criteria []Verdict `json:"criteria"`
 }
 
 // Fired is the body of timer.fired.

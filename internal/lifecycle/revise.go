@@ -74,6 +74,7 @@ func (s *State) revise(f Fact, b *Revised) error {
 		return err
 	}
 	next := m.next
+	next.goal = nil
 	next.now, next.out, next.effects, next.dirty = s.now, s.out, s.effects, s.dirty
 	next.Revisions = append(slices.Clip(next.Revisions), Revision{next.Rev, b.Spec, f.Actor, b.How, b.Why})
 	if next.Phase.Over() {

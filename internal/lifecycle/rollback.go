@@ -70,6 +70,7 @@ func (s *State) halt() {
 			s.calm(int32(i))
 		}
 	}
+	s.nodes[0].wait, s.nodes[0].assessing, s.goal = ForNothing, false, nil
 	s.ready, s.running, s.people, s.timers, s.asking, s.dirty = nil, 0, 0, 0, 0, nil
 	for _, l := range s.locks {
 		l.held, l.waiters = false, nil

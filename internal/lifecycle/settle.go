@@ -330,7 +330,9 @@ func (s *State) settleGroup(g int32) {
 			s.endPlan(PlanFailed, failed)
 			return
 		}
-		s.endPlan(PlanCompleted, "")
+		if !s.judgeGoal() {
+			s.endPlan(PlanCompleted, "")
+		}
 		return
 	}
 	s.calm(g)

@@ -32,6 +32,7 @@ type sim struct {
 	outcome func(task string, attempt int) *Ended
 	undo    func(task string) *Undone
 	assess  func(task string) *Assessed
+	goal    func() *GoalVerdict
 	order   func(n int) int // which of n effects is done next
 }
 
@@ -90,6 +91,14 @@ func (m *sim) do(ef Effect) {
 	case Start:
 		m.must(Fact{Kind: TaskEnded, Task: ef.Task, Attempt: ef.Attempt, Body: m.outcome(ef.Task, ef.Attempt)})
 	case Assess:
+		if ef.Task == "" {
+			v := &GoalVerdict{}
+			if m.goal != nil {
+				v = m.goal()
+			}
+			m.must(Fact{Kind: GoalAssessed, Attempt: ef.Attempt, Body: v})
+			return
+		}
 		m.must(Fact{Kind: TaskAssessed, Task: ef.Task, Body: m.assess(ef.Task)})
 	case Undo:
 		m.must(Fact{Kind: TaskUndone, Task: ef.Task, Body: m.undo(ef.Task)})

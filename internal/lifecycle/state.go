@@ -160,6 +160,8 @@ type State struct {
 	guarded  map[*plan.Task]bool        // what a policy may hold
 	holds    map[string]*hold           // by task: what is held, or was
 	trees    [2]string                  // of the files: before the first task that changed some, after the last
+	goal     []Verdict                  // how its criteria turned out
+	goalAsks int32                      // how often they were looked at
 	authors  []string                   // of all revisions
 	answers  map[string]json.RawMessage // of people who pushed back; they stand over the plan's inputs
 	past     map[string]past            // tasks that a revision dropped
@@ -240,6 +242,9 @@ func (s *State) Effects() []Effect { return s.effects }
 // became of those has to be found out first (see Unfinished).
 func (s *State) Outstanding() []Effect {
 	s.effects = s.effects[:0]
+	if s.nodes[0].assessing {
+		s.effectAssess(0)
+	}
 	if s.undo != nil && s.undo.now > 0 {
 		s.effect(Undo, s.undo.now)
 	}

@@ -87,7 +87,7 @@ var facts = map[journal.Kind]any{
 	PlanRetried: &Reason{}, TaskAssessed: &Assessed{Run: true}, TaskSpawned: &Spawned{}, TaskEnded: ok(),
 	TaskSaved: &Saved{Backup: []byte("{}")}, RollbackAsked: &Asked{}, TaskUndone: &Undone{},
 	TaskInterrupted: &Interrupted{Then: Repeat}, TaskJudged: &Judged{Accepted: true}, TimerFired: &Fired{},
-	GateDecided: &Decided{Approved: true}, GateDelegated: &Delegated{To: "person:bob"}, ArtifactPut: &Stored{}, ArtifactExpired: &Expired{},
+	GateDecided: &Decided{Approved: true}, GoalAssessed: &GoalVerdict{}, GoalJudged: &Judged{}, GateDelegated: &Delegated{To: "person:bob"}, ArtifactPut: &Stored{}, ArtifactExpired: &Expired{},
 	BudgetDrawn: &Drawn{}, BudgetRead: &Read{Short: "calls"}, BudgetRaised: &Raised{}, BudgetDenied: &Denied{},
 	PlanArchived: &Archived{}, TaskCarried: &Carried{Status: Completed}, PlanRevised: &Revised{Base: 7}, // of a revision that is not the present one
 }

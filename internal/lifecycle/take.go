@@ -98,6 +98,9 @@ func (s *State) apply(f Fact) error {
 	if s.Phase != PlanRunning && s.Phase != PlanIsPaused {
 		return s.refuse(f)
 	}
+	if f.Kind == GoalAssessed || f.Kind == GoalJudged {
+		return s.reached(f)
+	}
 	i, ok := s.ids[f.Task]
 	if f.Kind == TimerFired && f.Task == "" {
 		return s.missed(0, f)
@@ -157,6 +160,7 @@ func (s *State) abandon() {
 			n.status, n.wait, n.assessing = Abandoned, ForNothing, false
 		}
 	}
+	s.nodes[0].wait, s.nodes[0].assessing = ForNothing, false
 	s.ready, s.running, s.people, s.timers, s.asking = nil, 0, 0, 0, 0
 	s.endPlan(PlanAbandoned, "cancelled")
 }

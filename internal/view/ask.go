@@ -86,6 +86,11 @@ func Asks(a Asking) []Ask {
 	if a.State.Phase.Over() {
 		return nil
 	}
+	if q, ok := goalAsk(a.State); ok {
+		q.Since = a.Since[""].In(a.Now.Location())
+		q.Age = int64(max(0, a.Now.Sub(q.Since)) / time.Second)
+		out = append(out, q)
+	}
 	withheld := a.withheld()
 	for t := range a.State.Tasks() {
 		if !t.Wait.NeedsPerson() {

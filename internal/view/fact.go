@@ -49,6 +49,8 @@ func factPhrase(r journal.Record, body any) string {
 		return endedPhrase(r, b)
 	case *lifecycle.Interrupted:
 		return interruptedPhrase(r, b)
+	case *lifecycle.GoalVerdict:
+		return goalPhrase(b)
 	case *lifecycle.Judged:
 		if b.Accepted {
 			return because("judged good enough", b.Why)

@@ -15,6 +15,9 @@ func Next(st *lifecycle.State) []string { return align(next(st)) }
 func next(st *lifecycle.State) []string {
 	name := quote(st.Name)
 	var out []string
+	if _, waits := st.Goal(); waits {
+		out = goalAnswers(st.Name)
+	}
 	failed, last, people, undone := "", "", 0, false
 	for t := range st.Tasks() {
 		switch {

@@ -27,7 +27,7 @@ func PlanText(w io.Writer, st *lifecycle.State, o TreeOptions) error {
 	tree := TreeLines(st, o)
 	last := len(tree) - 1
 	lines = append(append(append(lines, tree[:last]...), ""), tree[last])
-	lines = append(lines, lateLines(st, time.Local)...)
+	lines = append(append(lines, goalLines(st)...), lateLines(st, time.Local)...)
 	if spent := spendLine(st); spent != "" {
 		lines = append(lines, spent)
 	}

@@ -49,6 +49,9 @@ func runComplete(ctx context.Context, h *House, actor string, o completeOptions,
 		return err
 	}
 	t, ok := st.Task(o.task)
+	if !ok && aboutGoal(st, o.task) {
+		return runSteer(ctx, h, order{o.plan, actor, "completed", engine.Command{Name: engine.Complete, Task: o.task, Why: o.why}}, out)
+	}
 	if !ok {
 		return noTask(st, o.task)
 	}

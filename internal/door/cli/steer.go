@@ -50,7 +50,7 @@ func runSteer(ctx context.Context, h *House, c order, out Out) error {
 		if err != nil {
 			return err
 		}
-		if _, ok := st.Task(c.Task); !ok {
+		if _, ok := st.Task(c.Task); !ok && !aboutGoal(st, c.Task) {
 			return noTask(st, c.Task)
 		}
 	}
@@ -95,4 +95,10 @@ func reason(why, command string) error {
 		return fault.New(fault.Invalid, "%s wants a reason", command).Remedy("add --why TEXT; it is kept in the journal")
 	}
 	return nil
+}
+
+// aboutGoal reports whether a name means the goal of a plan that waits for word of it.
+func aboutGoal(st *lifecycle.State, name string) bool {
+	_, waits := st.Goal()
+	return waits && name == lifecycle.GoalTask
 }

@@ -257,6 +257,9 @@ func (v *drive) answer(derived []lifecycle.Derived) {
 func (v *drive) answerAll() {
 	var waiting []lifecycle.Derived
 	if v.Yes != "" {
+		if _, waits := v.run.State.Goal(); waits {
+			waiting = append(waiting, lifecycle.Derived{Kind: lifecycle.TaskWaiting})
+		}
 		for t := range v.run.State.Tasks() {
 			if t.Wait.NeedsPerson() {
 				waiting = append(waiting, lifecycle.Derived{Kind: lifecycle.TaskWaiting, Task: t.ID})
