@@ -24,3 +24,10 @@ func TestDays(t *testing.T) {
 		return func(t *testing.T) budget.Days { return open(t, dir) }
 	})
 }
+
+func TestTurns(t *testing.T) {
+	budgettest.RunTurns(t, func(t *testing.T) budgettest.OpenTurns {
+		dir := t.TempDir()
+		return func(t *testing.T) budget.Turns { return open(t, dir) }
+	})
+}

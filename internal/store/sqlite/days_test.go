@@ -3,6 +3,7 @@ package sqlite
 import (
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/cairn-plan/cairn/internal/budget"
 	"github.com/cairn-plan/cairn/internal/journal"
@@ -23,7 +24,7 @@ func TestHomeWithoutDaysIsUpgraded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.script("DROP TABLE day; DROP TABLE reservation; PRAGMA user_version = 1"); err != nil {
+	if err := c.script("DROP TABLE day; DROP TABLE reservation; DROP TABLE turn; DROP TABLE pace; PRAGMA user_version = 1"); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.close(); err != nil {
@@ -33,6 +34,9 @@ func TestHomeWithoutDaysIsUpgraded(t *testing.T) {
 	r, err := s.Reserve(t.Context(), "2026-01-02", "k", budget.Amount{Calls: 1}, budget.Amount{Calls: 1})
 	if err != nil || r.Short != "" || r.Held.Calls != 1 {
 		t.Errorf("%+v (%v)", r, err)
+	}
+	if turn, err := s.Book(t.Context(), "k", time.Unix(9, 0), time.Time{}, []budget.Claim{{Key: "a", Times: 1, Per: time.Second}}); err != nil || !turn.At.Equal(time.Unix(9, 0)) {
+		t.Errorf("%+v (%v)", turn, err)
 	}
 	if head, err := s.Head(t.Context(), "p"); err != nil || head.Seq != 3 {
 		t.Errorf("the journal ends at %d (%v)", head.Seq, err)
