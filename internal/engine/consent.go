@@ -120,7 +120,7 @@ func (r *Run) hold(ctx context.Context, w Work, a *lifecycle.Assessed) error {
 	if err != nil {
 		return err
 	}
-	c := policy.Case{Task: w.Spec, ID: w.Task, Now: r.engine.Now().UTC(), Gated: gated[w.scope.matter.path]}
+	c := policy.Case{Task: w.Spec, ID: w.Task, Now: r.engine.Now().UTC(), Gated: gated[w.scope.matter.path], Tested: w.Tested}
 	if w.Spec.Each == "" { // what its items bring is seen when each begins
 		c.With, c.Run, err = r.foreseen(ctx, w)
 		if err != nil {
@@ -232,7 +232,7 @@ func (r *Run) oldGate(f lifecycle.Fact, c Command, t lifecycle.Task, actor strin
 
 // reassess looks again at what is to be approved.
 func (r *Run) reassess(ctx context.Context, t lifecycle.Task) (*lifecycle.Assessed, error) {
-	w := Work{Effect: lifecycle.Effect{Kind: lifecycle.Assess, Task: t.ID, Spec: t.Spec, Hold: true}}
+	w := Work{Effect: lifecycle.Effect{Kind: lifecycle.Assess, Task: t.ID, Spec: t.Spec, Hold: true, Tested: t.Tested}}
 	w.scope = r.gather(w.Effect)
 	return r.assessed(ctx, w)
 }
@@ -299,7 +299,7 @@ func (r *Run) evidence(t lifecycle.Task, c Command) error {
 		switch {
 		case name == EvidenceDiff && c.Seen == "":
 			return fault.New(fault.Denied, "gate %s wants the diff to be seen first", t.ID).
-				Remedy("look at it with: cairn show %s %s; then approve with the --seen that it names", r.State.Name, t.ID)
+				Remedy("look at it with: cairn diff %s %s; then approve with the --seen that cairn show names", r.State.Name, t.ID)
 		case name == EvidenceDiff || slices.ContainsFunc(c.Artifacts, func(a capability.Ref) bool { return a.Name == name }):
 		case !r.produced(t.ID, name):
 			return fault.New(fault.Denied, "gate %s wants evidence that is not there: %s", t.ID, name).

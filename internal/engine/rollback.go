@@ -5,6 +5,7 @@ import (
 
 	"github.com/cairn-plan/cairn/internal/fault"
 	"github.com/cairn-plan/cairn/internal/lifecycle"
+	"github.com/cairn-plan/cairn/internal/plan"
 )
 
 // Checkpoint is a point of a run to which it can go back: the end of a task.
@@ -125,13 +126,20 @@ func (e *Engine) TaskDiff(ctx context.Context, name, task string) ([]byte, error
 	if _, ok := st.Task(task); !ok {
 		return nil, fault.New(fault.NotFound, "plan %s has no task %s", name, task).Remedy("see its tasks with: cairn show %s", name)
 	}
-	k, err := e.kept(ctx, name, task)
-	if err != nil || len(k.spans) == 0 || e.Workspace == nil {
-		return nil, err
+	from, to := st.Trees() // of a gate: what is to be approved
+	if t, _ := st.Task(task); t.Spec.Kind != plan.Gate {
+		k, err := e.kept(ctx, name, task)
+		if err != nil || len(k.spans) == 0 {
+			return nil, err
+		}
+		from, to = k.spans[0].Before, k.spans[len(k.spans)-1].After
+	}
+	if e.Workspace == nil || from == "" {
+		return nil, nil
 	}
 	ws, err := e.Workspace(ctx, name, kindOf(st.Plan))
 	if err != nil || ws == nil {
 		return nil, err
 	}
-	return ws.Diff(ctx, k.spans[0].Before, k.spans[len(k.spans)-1].After)
+	return ws.Diff(ctx, from, to)
 }

@@ -55,7 +55,8 @@ func (s *State) askFor(i int32) {
 
 func (s *State) effectAssess(i int32) {
 	s.effect(Assess, i)
-	s.effects[len(s.effects)-1].Hold = s.held(&s.nodes[i])
+	e := &s.effects[len(s.effects)-1]
+	e.Hold, e.Tested = s.held(&s.nodes[i]), s.nodes[i].tested
 }
 
 func hasChecks(t *plan.Task) bool {

@@ -197,6 +197,7 @@ type Effect struct {
 	Due       time.Time
 	For       string        // of Arm: what the time is for
 	Hold      bool          // of Assess: somebody may have to agree
+	Tested    bool          // of Assess: the gate's own work is done
 	Want      budget.Amount // of Start: what it reserves
 	Room      time.Duration // of Start: how long budgets let it take; 0: no bound
 	Metered   bool          // of Start: some budget bounds it

@@ -18,6 +18,7 @@ type Task struct {
 	Wait      Wait
 	Blocked   string // the failed task that it waits for in vain
 	Twice     bool   // it was carried out already, must not be twice, and waits for a word on whether it shall be
+	Tested    bool   // a gate whose own work is done
 	Dormant   bool   // runs only if something routes to it
 	Group     bool
 	Item      int // number among the instances of an each
@@ -57,7 +58,7 @@ func (s *State) Resolve(scope, id string) (Task, bool) {
 
 func (s *State) view(i int32) Task {
 	n := &s.nodes[i]
-	t := Task{ID: n.id, Spec: n.spec, Status: n.status, Wait: n.wait, Dormant: n.dormant && !n.activated, Group: s.isGroup(n),
+	t := Task{ID: n.id, Spec: n.spec, Status: n.status, Wait: n.wait, Tested: n.tested, Dormant: n.dormant && !n.activated, Group: s.isGroup(n),
 		Item: int(n.item), Items: n.items, Execution: int(n.execution), Attempt: int(n.attempt), Retries: int(n.retries),
 		Due: n.due, Result: n.result, Twice: n.twice && n.wait == ForPerson}
 	if n.lastFail != nil {

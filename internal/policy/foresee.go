@@ -25,6 +25,9 @@ func (s *Set) Foresee(ctx context.Context, p *plan.Plan, lookup Lookup) ([]Fores
 	var out []Foreseen
 	err := s.walk(p, lookup, func(c Case) error {
 		r, err := s.Judge(ctx, c)
+		if c.Task.Kind == plan.Gate && c.Task.Uses != "" && c.Task.Approve != nil {
+			r.Demands = append(r.Demands, Asks(c.Task.Approve)) // when its work is done
+		}
 		if err == nil && (len(r.Demands) > 0 || r.Denied != "") && !(c.Task.Kind == plan.Gate && c.Task.Uses == "") {
 			out = append(out, Foreseen{c.ID, r})
 		}

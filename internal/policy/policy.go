@@ -118,6 +118,7 @@ type Case struct {
 	With     json.RawMessage // likewise
 	Now      time.Time       // zero: not known yet
 	Gated    bool            // a gate that wants people stands before it
+	Tested   bool            // it is a gate, and its own work is done
 }
 
 // Ruling is what the rules come to for a task.
@@ -129,11 +130,14 @@ type Ruling struct {
 // Judge asks every rule.
 func (s *Set) Judge(ctx context.Context, c Case) (Ruling, error) {
 	var out Ruling
-	if c.Task.Approve != nil {
+	// Rules are about work, so they hold a gate's own before it begins; what the gate itself asks for comes after.
+	isGate := c.Task.Kind == plan.Gate
+	over := isGate && (c.Task.Uses == "" || c.Tested)
+	if c.Task.Approve != nil && (!isGate || over) {
 		out.Demands = append(out.Demands, Asks(c.Task.Approve))
 	}
-	if c.Task.Kind == plan.Gate && c.Task.Uses == "" {
-		return out, nil // rules are about work
+	if over {
+		return out, nil
 	}
 	facts := c.facts()
 	for i := range s.rules {

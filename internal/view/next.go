@@ -1,6 +1,7 @@
 package view
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/cairn-plan/cairn/internal/lifecycle"
@@ -81,7 +82,11 @@ func answers(name string, t lifecycle.Task) []string {
 	case lifecycle.ForJudge:
 		return []string{note("cairn complete "+at, "if it is good enough"), note("cairn fail "+at+" --why TEXT", "if it is not")}
 	case lifecycle.ForDecision:
-		return []string{"cairn approve " + at + " --why TEXT", "cairn reject " + at + " --why TEXT"}
+		seen := ""
+		if a := t.Spec.Approve; a != nil && slices.Contains(a.Evidence, "diff") {
+			seen = " --seen HASH"
+		}
+		return []string{"cairn approve " + at + " --why TEXT" + seen, "cairn reject " + at + " --why TEXT"}
 	case lifecycle.ForBudget:
 		return []string{"cairn budget " + quote(name)}
 	case lifecycle.ForUnknown:

@@ -74,9 +74,10 @@ func writeAll(out io.Writer, everyday, others []*cobra.Command) {
 	fmt.Fprint(out, `
 Everywhere:
   --home DIR  the folder that keeps journals and artifacts; also CAIRN_HOME, or home: in cairn.yaml
+  --as NAME   act under another name, where cairn.yaml allows it; both are recorded
   --json      print JSON: plans in the plan language, lists as arrays, streams as lines, errors too
 
-Settings: cairn.yaml in the project (home, workers, actor, secrets), then CAIRN_HOME, CAIRN_WORKERS and CAIRN_ACTOR, then flags.
+Settings: cairn.yaml in the project (home, workers, actor, secrets, roles, as, policy, notify), then CAIRN_HOME, CAIRN_WORKERS and CAIRN_ACTOR, then flags.
 `)
 }
 
