@@ -23,7 +23,7 @@ build: ## build bin/cairn
 	go build -trimpath -ldflags '-s -w' -o bin/cairn ./cmd/cairn
 
 test: setup ## run all tests with the race detector; internal/ must be covered
-	go test $(RACE) -timeout 15m -covermode=atomic -coverpkg=./internal/... -coverprofile=coverage.out ./...
+	go test $(RACE) -timeout 20m -covermode=atomic -coverpkg=./internal/... -coverprofile=coverage.out ./...
 	@awk -v floor=$(COVERAGE) -f .ci/coverage.awk coverage.out
 
 cover: coverage.out ## show the lines that the last test run left out, in a browser
