@@ -190,6 +190,9 @@ func (r *Run) factFor(c Command, actor string) (lifecycle.Fact, error) {
 	case PutArtifact:
 		f.Kind, f.Body = lifecycle.ArtifactPut, &lifecycle.Stored{Ref: c.Artifacts[0], Partial: true}
 	case Approve, Reject:
+		if r.aboutReplan(c) {
+			return r.decideReplan(f, c, actor)
+		}
 		return r.decision(f, c, actor)
 	case Delegate:
 		return r.delegation(f, c, actor)

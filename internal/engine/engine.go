@@ -50,9 +50,10 @@ type Config struct {
 	Machine      func() map[string]any         // what preconditions may ask: network, disk, memory
 	End          func(capability.Process) bool // ends a process that a dead engine left; optional
 	Publish      func(name string, spec []byte) error
-	Secrets      Secrets // optional: without, a plan that names one fails
-	People       People  // optional: without, nobody has a role
-	Agreed       bool    // everybody is taken to agree, as in a dry run
+	Replanner    Replanner // optional: without, the rules that are built in propose
+	Secrets      Secrets   // optional: without, a plan that names one fails
+	People       People    // optional: without, nobody has a role
+	Agreed       bool      // everybody is taken to agree, as in a dry run
 	// Policies are those of the project and the home, read anew each time; nil: there are none.
 	Policies func() ([]policy.Source, error)
 	Days     budget.Days // what all plans spend in a day; nil: nobody counts

@@ -66,6 +66,7 @@ const (
 
 // bodies makes an empty body for each fact; a kind without one here is derived.
 var bodies = map[journal.Kind]func() any{
+	ReplanProposed: func() any { return new(Proposed) }, ReplanDecided: func() any { return new(ReplanVerdict) },
 	GoalAssessed: func() any { return new(GoalVerdict) }, GoalJudged: func() any { return new(Judged) },
 	PlanRevised: func() any { return new(Revised) }, TaskCarried: func() any { return new(Carried) }, PlanArchived: func() any { return new(Archived) },
 	PlanSubmitted: func() any { return new(Submitted) }, PlanStarted: func() any { return new(Session) },
@@ -115,6 +116,8 @@ func (f *Fact) By(actor, claimer string, trusted bool) {
 	case *Decided:
 		b.Claimer, b.Trusted = claimer, trusted
 	case *Delegated:
+		b.Claimer, b.Trusted = claimer, trusted
+	case *ReplanVerdict:
 		b.Claimer, b.Trusted = claimer, trusted
 	case *Archived:
 		b.Claimer = claimer

@@ -167,6 +167,8 @@ type State struct {
 	past     map[string]past            // tasks that a revision dropped
 	memos    map[digest.ID]*Result
 
+	proposals proposals
+
 	// Filled by one Take and handed out by it.
 	now     time.Time
 	out     []Derived

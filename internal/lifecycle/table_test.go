@@ -68,6 +68,12 @@ var stages = map[string]func(*testing.T) *sim{
 		m.outcome = func(string, int) *Ended { return bad("") }
 		return m.on()
 	},
+	"diverged": func(t *testing.T) *sim { return failing(t, "", always("t"), task("t"), task("other")) },
+	"proposed": func(t *testing.T) *sim {
+		m := failing(t, "", always("t"), task("t"), task("other"))
+		m.must(retry("t"))
+		return m
+	},
 	"abandoned": func(t *testing.T) *sim {
 		m := begun(t, task("t"))
 		m.must(Fact{Kind: PlanCancelled, Body: &Reason{}})
@@ -83,6 +89,7 @@ func begun(t *testing.T, k plan.Task) *sim {
 
 // facts is one of every kind, aimed at attempt 1 of t.
 var facts = map[journal.Kind]any{
+	ReplanProposed: &Proposed{Kind: ProposeRetry}, ReplanDecided: &ReplanVerdict{Accepted: true},
 	PlanSubmitted: &Submitted{}, PlanStarted: &Session{}, PlanLeft: &Reason{}, PlanResumed: &Session{}, PlanPaused: &Reason{}, PlanCancelled: &Reason{},
 	PlanRetried: &Reason{}, TaskAssessed: &Assessed{Run: true}, TaskSpawned: &Spawned{}, TaskEnded: ok(),
 	TaskSaved: &Saved{Backup: []byte("{}")}, RollbackAsked: &Asked{}, TaskUndone: &Undone{},
@@ -110,6 +117,8 @@ var allowed = map[string]string{
 	"completed": "plan.archived rollback.asked artifact.put artifact.expired",
 	"undoing":   "task.undone task.spawned task.saved plan.left plan.resumed plan.cancelled artifact.put artifact.expired",
 	"failed":    "plan.archived plan.retried rollback.asked artifact.put artifact.expired",
+	"diverged":  "replan.proposed plan.archived plan.retried rollback.asked artifact.put artifact.expired",
+	"proposed":  "replan.decided plan.archived plan.retried rollback.asked artifact.put artifact.expired",
 	"abandoned": "plan.archived artifact.put artifact.expired",
 }
 

@@ -90,6 +90,10 @@ func (s *State) apply(f Fact) error {
 		return s.revise(f, f.Body.(*Revised))
 	case PlanArchived:
 		return s.archive(f)
+	case ReplanProposed:
+		return s.propose(f, f.Body.(*Proposed))
+	case ReplanDecided:
+		return s.decideReplan(f, f.Body.(*ReplanVerdict))
 	case TaskCarried:
 		return s.carried(f, f.Body.(*Carried))
 	case PlanStarted, PlanResumed, PlanLeft, PlanPaused, PlanCancelled, PlanRetried:

@@ -103,8 +103,8 @@ func (d *Desk) tell(ctx context.Context, name string, todo []journal.Record) err
 		return err
 	}
 	for _, r := range todo {
-		n := Notice{Event: event(r), Seq: r.Seq, Time: r.Time, State: st.State(), Ask: asks[r.Task]}
-		n.Plan, n.Task = name, r.Task
+		n := Notice{Event: event(r), Seq: r.Seq, Time: r.Time, State: st.State(), Ask: asks[about(r)]}
+		n.Plan, n.Task = name, about(r)
 		if n.Event == Expired {
 			if g, ok := st.Gate(r.Task); !ok || !g.Expired {
 				continue
@@ -144,11 +144,23 @@ func (d *Desk) asks(ctx context.Context, name string) (*lifecycle.State, map[str
 	return st, out, nil
 }
 
+// about is the name under which people are asked for what a record tells.
+func about(r journal.Record) string {
+	if r.Kind == lifecycle.ReplanProposed {
+		return lifecycle.ReplanTask
+	}
+	return r.Task
+}
+
 // event is what a record has people told; empty: nothing.
 func event(r journal.Record) string {
 	switch r.Kind {
 	case lifecycle.GateOpened, lifecycle.TaskWaiting:
 		return Asked
+	case lifecycle.ReplanProposed:
+		if f, err := lifecycle.FactOf(r); err == nil && !f.Body.(*lifecycle.Proposed).Auto {
+			return Asked
+		}
 	case lifecycle.GateEscalated:
 		return Escalated
 	case lifecycle.BudgetRefused:

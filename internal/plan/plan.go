@@ -58,6 +58,7 @@ type Policy struct {
 	RequireGateForProd bool                       `json:"requireGateForProd,omitempty"`
 	Rules              []Rule                     `json:"rules,omitempty"`
 	Review             *Review                    `json:"review,omitempty"` // when people look at what waits for their consent
+	Replan             string                     `json:"replan,omitempty"` // what follows when a task failed for good: ask (default), auto or off
 	Gates              string                     `json:"gates,omitempty"`  // none, in a project's or a home's policy: no built-in rule holds
 	Extra              map[string]json.RawMessage `json:"-"`
 }

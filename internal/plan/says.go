@@ -33,6 +33,7 @@ var says = map[string]string{
 	"Policy.approve":            "kinds of task that need an approval, and the roles that may give it",
 	"Policy.watch":              "what follows when something is late",
 	"Policy.unjudged":           "what becomes of a text criterion that nobody judged: block (the default) or accept",
+	"Policy.replan":             "what is proposed when a task failed for good: ask (somebody has to agree, the default), auto (trying again is done at once) or off (nothing)",
 	"Policy.workspace":          "where files change: here (the project, the default) or branch (a git worktree)",
 	"Policy.sandbox":            "how commands are confined: on (with what the system has, the default), require (or not run) or off",
 	"Policy.allow":              "what tasks may touch; an empty list allows nothing",

@@ -32,7 +32,7 @@ type schemer struct{ defs schema }
 // words are the values that a key is limited to.
 var words = map[string][]string{
 	"Task.repeat": repeats, "Task.criticality": criticalities,
-	"Policy.unjudged": unjudgeds, "Policy.workspace": workspaces, "Policy.sandbox": sandboxes,
+	"Policy.unjudged": unjudgeds, "Policy.replan": replans, "Policy.workspace": workspaces, "Policy.sandbox": sandboxes,
 	"Watch.deadline": lates,
 }
 

@@ -134,6 +134,7 @@ func (c *checker) planRules(root source.Node) {
 		if pol.Unjudged != "" && !slices.Contains(unjudgeds, pol.Unjudged) {
 			c.notOneOf(at(n, "unjudged"), "unjudged", pol.Unjudged, unjudgeds)
 		}
+		c.replanning(pol, n)
 		if pol.Workspace != "" && !slices.Contains(workspaces, pol.Workspace) {
 			c.notOneOf(at(n, "workspace"), "workspace", pol.Workspace, workspaces)
 		}
@@ -145,7 +146,7 @@ func (c *checker) planRules(root source.Node) {
 			c.warn(at(n, "gates"), WarnKey, "say it in cairn.yaml, under policy", "a plan cannot excuse itself from the built-in rules: gates has no effect here")
 		}
 		for kind := range pol.Approve {
-			if kind != Budgets && !slices.Contains(Kinds, Kind(kind)) {
+			if kind != Budgets && kind != Replans && !slices.Contains(Kinds, Kind(kind)) {
 				c.warn(at(n, "approve"), WarnKind, "name kinds of task: "+kindList(), "approve names %q, which is no kind of task", kind)
 			}
 		}

@@ -68,9 +68,9 @@ func Postmortem(st *lifecycle.State, records []journal.Record) string {
 			if r.Actor != lifecycle.Engine {
 				decisions = append(decisions, line+text)
 			}
-		case lifecycle.TaskRecovering, lifecycle.TaskRetried, lifecycle.TaskReopened, lifecycle.TaskInterrupted:
+		case lifecycle.TaskRecovering, lifecycle.TaskRetried, lifecycle.TaskReopened, lifecycle.TaskInterrupted, lifecycle.ReplanProposed:
 			failures = append(failures, line+text)
-		case lifecycle.GateDecided, lifecycle.TaskJudged, lifecycle.PlanRevised, lifecycle.RollbackAsked, lifecycle.PlanCancelled, lifecycle.PlanPaused, lifecycle.PlanRetried:
+		case lifecycle.GateDecided, lifecycle.TaskJudged, lifecycle.PlanRevised, lifecycle.RollbackAsked, lifecycle.PlanCancelled, lifecycle.PlanPaused, lifecycle.PlanRetried, lifecycle.ReplanDecided:
 			decisions = append(decisions, line+text)
 		case lifecycle.PlanSubmitted, lifecycle.PlanStarted, lifecycle.PlanEnded, lifecycle.RollbackEnded:
 			course = append(course, line+text)

@@ -76,6 +76,8 @@ func (w Waits) Note(r journal.Record) {
 	switch r.Kind {
 	case lifecycle.TaskWaiting, lifecycle.GateOpened, lifecycle.BudgetRefused:
 		w[r.Task] = r.Time
+	case lifecycle.ReplanProposed:
+		w[lifecycle.ReplanTask] = r.Time
 	}
 }
 
@@ -83,8 +85,11 @@ func (w Waits) Note(r journal.Record) {
 // stands for all.
 func Asks(a Asking) []Ask {
 	var out []Ask
+	if q, ok := a.replan(); ok {
+		out = append(out, q)
+	}
 	if a.State.Phase.Over() {
-		return nil
+		return out
 	}
 	if q, ok := goalAsk(a.State); ok {
 		q.Since = a.Since[""].In(a.Now.Location())

@@ -69,6 +69,9 @@ func DecisionOf(r journal.Record) (Decision, bool) {
 				d.Did, d.Why = "answered", words(v)
 			}
 		}
+	case *lifecycle.ReplanVerdict:
+		d.Why = b.Why
+		yes(b.Accepted, "agreed to what was proposed", "refused what was proposed")
 	case *lifecycle.Delegated:
 		d.Did, d.Why = "handed on to "+gate.Name(b.To), b.Why
 	case *lifecycle.Raised:

@@ -60,6 +60,8 @@ func factPhrase(r journal.Record, body any) string {
 		return firedPhrase(b)
 	case *lifecycle.Decided:
 		return decidedPhrase(b)
+	case *lifecycle.Proposed, *lifecycle.ReplanVerdict:
+		return replanPhrase(b)
 	case *lifecycle.Delegated:
 		return because("handed the decision on to "+who(b.To), b.Why)
 	case *lifecycle.Drawn, *lifecycle.Read, *lifecycle.Raised, *lifecycle.Denied:

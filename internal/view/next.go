@@ -42,6 +42,9 @@ func next(st *lifecycle.State) []string {
 		out = append(out, note("cairn budget "+name, r.Says()))
 		out = append(out, r.Commands(st.Name)...)
 	}
+	if p := proposal(st); p != nil {
+		out = append(out, decisions(st.Name, p)...)
+	}
 	switch {
 	case st.Phase == lifecycle.PlanCompleted:
 		out = append(out, note("cairn show "+name, "what became of each task"))

@@ -12,7 +12,7 @@ import (
 )
 
 // PlanJSON is a run as JSON (RFC 8785): the plan in its own language, with what has become of it. The plan gains state,
-// hash, counts and, where something in it cannot be taken back, risks. Its tasks are all there are now, those of subplans and fan-outs under their full ids, and each gains
+// hash, counts and, where something in it cannot be taken back, risks, and while one waits for somebody, the proposal. Its tasks are all there are now, those of subplans and fan-outs under their full ids, and each gains
 // state, and where they apply wait, blockedBy, parent, item, execution, attempt, error, due and result (outputs, artifacts,
 // exit). What the author wrote as state or status is not believed and so replaced.
 func PlanJSON(st *lifecycle.State) ([]byte, error) {
@@ -46,6 +46,12 @@ func PlanJSON(st *lifecycle.State) ([]byte, error) {
 	put(&out, "counts", sum.node())
 	if rs := Risks(st.Plan); len(rs) > 0 {
 		put(&out, "risks", node(rs))
+	}
+	if p := st.Proposal(); p != nil {
+		put(&out, "proposal", node(struct {
+			Task string `json:"task"`
+			lifecycle.Proposed
+		}{p.Task, p.Proposed}))
 	}
 	put(&out, "tasks", tasks)
 	return source.Canonical(nil, out)

@@ -28,6 +28,9 @@ func PlanText(w io.Writer, st *lifecycle.State, o TreeOptions) error {
 	last := len(tree) - 1
 	lines = append(append(append(lines, tree[:last]...), ""), tree[last])
 	lines = append(append(lines, goalLines(st)...), lateLines(st, time.Local)...)
+	if p := st.Proposal(); p != nil {
+		lines = append(lines, "proposed: "+Proposes(p))
+	}
 	if spent := spendLine(st); spent != "" {
 		lines = append(lines, spent)
 	}

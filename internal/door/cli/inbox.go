@@ -134,7 +134,7 @@ func (t tray) asks(ctx context.Context) (asks []view.Ask, damage, err error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		if st.Phase.Over() && t.look == nil {
+		if st.Phase.Over() && t.look == nil && st.Proposal() == nil {
 			continue
 		}
 		one, err := t.asksOf(ctx, st)

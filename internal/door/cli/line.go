@@ -75,6 +75,13 @@ func eventOf(r journal.Record) (event, bool) {
 		return event{"raised", by(r) + b.Why}, true
 	case *lifecycle.Denied:
 		return event{"not raised", by(r) + b.Why}, true
+	case *lifecycle.Proposed:
+		return event{"proposal", view.ProposedLine(b)}, true
+	case *lifecycle.ReplanVerdict:
+		if b.Accepted {
+			return event{"agreed", by(r) + b.Why}, true
+		}
+		return event{"refused", by(r) + b.Why}, true
 	case *lifecycle.Judged:
 		return event{"judged", by(r) + b.Why}, true
 	case *lifecycle.Decided:

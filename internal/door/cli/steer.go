@@ -50,7 +50,7 @@ func runSteer(ctx context.Context, h *House, c order, out Out) error {
 		if err != nil {
 			return err
 		}
-		if _, ok := st.Task(c.Task); !ok && !aboutGoal(st, c.Task) {
+		if _, ok := st.Task(c.Task); !ok && !aboutGoal(st, c.Task) && !aboutReplan(c.Command) {
 			return noTask(st, c.Task)
 		}
 	}
@@ -63,6 +63,11 @@ func runSteer(ctx context.Context, h *House, c order, out Out) error {
 		return err
 	}
 	return tellDone(out, done{Plan: name, Task: c.Task, Did: c.did, State: st.State(), Running: !st.Phase.Over() && held(h, name)})
+}
+
+// aboutReplan reports whether a decision is about what is proposed, if there is no task of that id.
+func aboutReplan(c engine.Command) bool {
+	return c.Task == lifecycle.ReplanTask && (c.Name == engine.Approve || c.Name == engine.Reject)
 }
 
 func tellDone(out Out, d done) error {

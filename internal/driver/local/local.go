@@ -111,8 +111,8 @@ func (v *drive) loop(ctx context.Context) error {
 	poll := time.NewTicker(v.Poll)
 	defer poll.Stop()
 	for {
-		if !v.stopping && (v.run.State.Idle() || v.reached()) {
-			v.stopping = true
+		if err := v.settle(ctx); err != nil {
+			return err
 		}
 		v.launch()
 		v.commit(ctx)
@@ -139,6 +139,27 @@ func (v *drive) loop(ctx context.Context) error {
 			v.Hard = nil
 		}
 	}
+}
+
+// settle stops the drive where nothing is left to do, unless a proposal has something tried again. What was called off is
+// waited for first: it must not run beside its next attempt.
+func (v *drive) settle(ctx context.Context) error {
+	st := v.run.State
+	switch {
+	case v.stopping:
+		return nil
+	case st.Idle() && !v.reached() && ctx.Err() == nil && len(st.Diverged()) > 0:
+		if len(v.running) > 0 {
+			return nil
+		}
+		work, err := v.run.Replan(ctx)
+		if err != nil {
+			return err
+		}
+		v.held = append(v.held, work...)
+	}
+	v.stopping = st.Idle() || v.reached()
+	return nil
 }
 
 // stop is ctx's end, until it was seen.
