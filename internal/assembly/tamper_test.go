@@ -74,6 +74,9 @@ func TestEveryFlippedBitIsFound(t *testing.T) {
 	for k := range entries {
 		for i := range entries[k].Bytes {
 			for bit := range 8 {
+				if underRace && bit != i%8 {
+					continue // one bit of each byte has to do where each takes its time
+				}
 				bad := slices.Clone(entries[k].Bytes)
 				bad[i] ^= 1 << bit
 				s.entries = slices.Clone(entries)
