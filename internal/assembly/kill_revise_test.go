@@ -130,7 +130,32 @@ func toEnd(ctx context.Context, h *assembly.House, name string) error {
 	if r.State.Phase.Over() {
 		return nil
 	}
-	return (&local.Driver{Yes: "person:ann", Poll: 5 * time.Millisecond}).Drive(ctx, r)
+	for {
+		if err := (&local.Driver{Yes: "person:ann", Poll: 5 * time.Millisecond}).Drive(ctx, r); err != nil || r.State.Phase.Over() {
+			return err
+		}
+		if err := again(ctx, r); err != nil {
+			return err
+		}
+	}
+}
+
+// again agrees to doing once more what must not be done twice unasked.
+func again(ctx context.Context, r *engine.Run) error {
+	for t := range r.State.Tasks() {
+		if !t.Twice || t.Wait != lifecycle.ForPerson {
+			continue
+		}
+		f, err := r.FactFor(engine.Command{Name: engine.Retry, Task: t.ID, Why: "its inputs changed"}, "person:ann")
+		if err != nil {
+			return err
+		}
+		if _, _, err := r.Step(f); err != nil {
+			return err
+		}
+		return r.Engine().Journal.Append(ctx, r.TakePending())
+	}
+	return errors.New("it waits, and nobody knows for what")
 }
 
 // aimed kills at a record of one plan: "before 12 of PLAN".
