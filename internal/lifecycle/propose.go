@@ -8,8 +8,8 @@ import (
 // ReplanTask is how people name an open proposal where a task is asked for, in a plan that has no task of that id.
 const ReplanTask = "replan"
 
-// Bounds that let every run end: how often something is proposed for one task, and how much is done in a run without
-// asking anybody.
+// Bounds that let every run end: how often somebody is asked about one task, and how much is done in a run without asking
+// anybody. They are counted apart, so that what did not pass by itself is put to a person in the end.
 const (
 	maxProposals = 3
 	maxAutomatic = 3
@@ -27,7 +27,7 @@ type Proposal struct {
 // proposals is what was proposed in a run.
 type proposals struct {
 	open      *Proposal
-	count     map[string]int     // by task
+	count     map[string]int     // by task: those that somebody was asked about
 	refused   map[string]int32   // by task: the execution for which somebody refused
 	tried     map[[2]string]bool // task and failure mode: by a proposal
 	automatic int
@@ -136,13 +136,13 @@ func (s *State) propose(f Fact, b *Proposed) error {
 	if p.count == nil {
 		p.count, p.refused, p.tried = map[string]int{}, map[string]int32{}, map[[2]string]bool{}
 	}
-	p.count[f.Task]++
 	if b.Auto {
 		p.open = nil
 		p.automatic++
 		s.again(i, b.Mode)
 		return nil
 	}
+	p.count[f.Task]++
 	p.open = &Proposal{Task: f.Task, Rev: s.Rev, Proposed: *b, execution: s.nodes[i].execution}
 	return nil
 }

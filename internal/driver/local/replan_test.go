@@ -13,6 +13,7 @@ import (
 	"github.com/cairn-plan/cairn/internal/fault"
 	"github.com/cairn-plan/cairn/internal/lifecycle"
 	"github.com/cairn-plan/cairn/internal/plan"
+	"github.com/cairn-plan/cairn/internal/policy"
 )
 
 // scripted proposes what a test wants, and keeps what it was told.
@@ -96,7 +97,7 @@ func TestUnmetExpectationIsTold(t *testing.T) {
 	}}
 	b.engine.Replanner = s
 	b.run("plan: p\npolicy: {replan: auto}\ntasks:\n  - {id: a, uses: echo, with: {n: 1}, expect: ['outputs.n == 2', 'outputs.n == 1']}\n")
-	if len(s.told) != 3 || len(s.told[0].Unmet) != 1 || s.told[0].Unmet[0] != "outputs.n == 2" {
+	if len(s.told) != 4 || len(s.told[0].Unmet) != 1 || s.told[0].Unmet[0] != "outputs.n == 2" {
 		t.Errorf("%+v", s.told)
 	}
 }
@@ -132,5 +133,71 @@ func TestWhatPassesIsNotHeldUpByAQuestion(t *testing.T) {
 	}
 	if err := b.agree("p", engine.Reject); err != nil {
 		t.Error(err)
+	}
+}
+
+// crew gives people roles.
+type crew map[string][]string
+
+func (c crew) Roles(actor string) []string { return c[actor] }
+func (c crew) Trusts() bool                { return false }
+
+// The project and the home let less happen than the plan wants, and name who else has to be asked.
+func TestStricterPolicyHolds(t *testing.T) {
+	flaky := "plan: NAME\npolicy: {replan: auto, approve: {replan: [lead]}}\ntasks:\n  - {id: a, uses: flaky}\n"
+	for _, c := range []struct {
+		name, home string
+		proposed   string // nothing: none is open
+		calls      int
+	}{{"silent", "", lifecycle.ProposeRetry, 4}, {"asks", plan.ReplanAsk, lifecycle.ProposeRetry, 1}, {"off", plan.ReplanOff, "", 1}} {
+		b := newBench(t)
+		calls := 0
+		b.tools["flaky"] = tool{class: capability.Repeatable, run: func(context.Context, capability.Call) (capability.Result, error) {
+			calls++
+			return capability.Result{}, errors.New("timed out")
+		}}
+		b.engine.People = crew{"person:ann": {"lead"}, "person:bob": {"lead", "owner"}}
+		b.engine.Policies = func() ([]policy.Source, error) {
+			return []policy.Source{{Name: "the home", Policy: &plan.Policy{Replan: c.home, Approve: map[string][]string{plan.Replans: {"owner"}}}}}, nil
+		}
+		st := b.run(strings.ReplaceAll(flaky, "NAME", c.name))
+		got := ""
+		if p := st.Proposal(); p != nil {
+			got = p.Kind
+		}
+		if calls != c.calls || got != c.proposed {
+			t.Errorf("%s: called %d times, then proposed %q", c.name, calls, got)
+		}
+		if c.home != plan.ReplanAsk {
+			continue
+		}
+		if err := b.agree(c.name, engine.Approve); !fault.Is(err, fault.Denied) {
+			t.Errorf("somebody who is no owner may agree: %v", err)
+		}
+		if err := b.engine.Do(context.Background(), c.name, "person:bob", engine.Command{Name: engine.Approve, Task: lifecycle.ReplanTask, Why: "x"}); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestWhatMustNotRunTwiceIsAskedAbout(t *testing.T) {
+	b := newBench(t)
+	b.engine.Replanner = &scripted{propose: func(d engine.Divergence) (engine.Proposal, error) {
+		if !d.Once {
+			t.Error("it is not told that it must not run twice")
+		}
+		return engine.Proposal{Kind: lifecycle.ProposeRetry, Why: "I would try again"}, nil
+	}}
+	st := b.run("plan: p\npolicy: {replan: auto}\ntasks:\n  - {id: a, uses: fail, repeat: once}\n")
+	if p := st.Proposal(); p == nil || p.Auto || p.Kind != lifecycle.ProposeRetry {
+		t.Fatalf("%+v", p)
+	}
+	b.engine.Replanner = nil
+	if err := b.agree("p", engine.Approve); err != nil {
+		t.Fatal(err)
+	}
+	st, err := b.drive("p", &local.Driver{Poll: time.Millisecond})
+	if p := st.Proposal(); err != nil || p == nil || p.Kind != lifecycle.ProposeQuestion || !strings.Contains(p.Why, "must not run twice") {
+		t.Errorf("%+v %v", p, err)
 	}
 }
