@@ -112,6 +112,7 @@ func (h *House) furnish(o Options) error {
 		},
 		Publish:   h.publish,
 		Days:      h.Store,
+		Turns:     h.Store,
 		Workspace: h.workspace,
 		Secrets:   &h.secrets,
 		People:    o.People,

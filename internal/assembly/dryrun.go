@@ -56,7 +56,7 @@ func (h *House) rehearse(ctx context.Context, p *plan.Plan, home string, trial *
 	shown := preview.New(h.Capabilities, trial, h.Root)
 	c := h.Engine.Config
 	c.Journal, c.Holder, c.Mailbox, c.Artifacts, c.Capabilities = store, store, store, blobs, shown
-	c.Root, c.Workspace, c.Publish, c.Agreed = trial.Dir(), nil, nil, true
+	c.Root, c.Workspace, c.Publish, c.Turns, c.Agreed = trial.Dir(), nil, nil, nil, true
 	e := engine.New(c)
 	name, err := e.Submit(ctx, p, "", "person:dry-run")
 	if err != nil {

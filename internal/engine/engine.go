@@ -56,7 +56,8 @@ type Config struct {
 	Agreed       bool      // everybody is taken to agree, as in a dry run
 	// Policies are those of the project and the home, read anew each time; nil: there are none.
 	Policies func() ([]policy.Source, error)
-	Days     budget.Days // what all plans spend in a day; nil: nobody counts
+	Days     budget.Days  // what all plans spend in a day; nil: nobody counts
+	Turns    budget.Turns // when what may be called only so often is; nil: nobody waits
 	// Workspace opens the workspace of a plan; nil: tasks run in the root and their changes are not kept.
 	Workspace func(ctx context.Context, plan, kind string) (Workspace, error)
 }

@@ -22,6 +22,8 @@ type host struct {
 	mu    sync.Mutex
 	timer *time.Timer
 	every time.Duration
+
+	waited time.Duration // for turns
 }
 
 var (

@@ -64,7 +64,7 @@ func (r *Run) attempt(ctx context.Context, w Work, rep Reporter) lifecycle.Fact 
 	}
 	res, err = r.clean(res, err)
 	r.judge(ctx, w, e, res, err)
-	e.Took = time.Since(began)
+	e.Took += time.Since(began) // less what it waited for its turn
 	own := res.Spent.Plus(budget.Amount{Calls: 1})
 	own.Time = e.Took
 	r.dismiss(ctx, w, own, 0)
@@ -115,6 +115,10 @@ func (r *Run) carryOut(ctx context.Context, w Work, rep Reporter, e *lifecycle.E
 	}
 	h := &host{run: r, work: w, rep: rep}
 	call.Host = h
+	defer func() { e.Took -= h.waited }()
+	if err := h.Queue(ctx, w.Spec.Uses, call.With); err != nil {
+		return capability.Result{}, err
+	}
 	ctx, inTime := h.within(ctx)
 	defer inTime()
 	ctx, stop := h.watch(ctx, w.Spec)

@@ -29,7 +29,8 @@ type Run struct {
 	space   space
 	vault   vault
 	rules   rulebook
-	day     budget.Amount // what all plans may spend in one, as policies had it when the run began
+	day     budget.Amount                  // what all plans may spend in one, as policies had it when the run began
+	paces   func() ([]*plan.Policy, error) // what of the project and the home limits how often, read once
 	flow    flow
 }
 
@@ -45,7 +46,7 @@ type Work struct {
 }
 
 func newRun(e *Engine, st *lifecycle.State, head journal.Head, release func()) *Run {
-	return &Run{State: st, engine: e, head: head, release: release, items: itemCache{engine: e, lists: map[digest.ID][]json.RawMessage{}}}
+	return &Run{State: st, engine: e, head: head, release: release, paces: sync.OnceValues(e.paces), items: itemCache{engine: e, lists: map[digest.ID][]json.RawMessage{}}}
 }
 
 // openWait is how long Open waits for a claim: a command that is being taken holds the plan for a moment.

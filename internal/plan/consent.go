@@ -31,6 +31,7 @@ func ReadPolicy(file string, src []byte, key string) (*Policy, Faults) {
 	}
 	c := checker{decoder: d, plan: &Plan{Policy: p}}
 	c.policyRules(p, root)
+	c.rates(p, root)
 	c.replanning(p, root)
 	return p, d.all()
 }

@@ -71,7 +71,7 @@ func (w *writer) value(v reflect.Value) source.Node {
 	switch v.Type() {
 	case reflect.TypeFor[json.RawMessage]():
 		return w.raw(v.Bytes())
-	case reflect.TypeFor[Duration](), reflect.TypeFor[Money](), reflect.TypeFor[Backoff]():
+	case reflect.TypeFor[Duration](), reflect.TypeFor[Money](), reflect.TypeFor[Backoff](), reflect.TypeFor[Rate]():
 		return source.Text(v.Interface().(fmt.Stringer).String())
 	case reflect.TypeFor[Criterion]():
 		says := source.Text(v.Field(0).String())

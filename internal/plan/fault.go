@@ -56,6 +56,7 @@ const (
 	CodeAllow      = "E_ALLOW"
 	CodeCommand    = "E_COMMAND"
 	CodeLabel      = "E_LABEL"
+	CodeRate       = "E_RATE"
 
 	WarnDangling   = "W_DANGLING"
 	WarnOpen       = "W_OPEN"

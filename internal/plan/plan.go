@@ -55,6 +55,7 @@ type Policy struct {
 	Sandbox            string                     `json:"sandbox,omitempty"` // on (default), require or off
 	Allow              *Allow                     `json:"allow,omitempty"`
 	Labels             map[string]*LabelRule      `json:"labels,omitempty"` // label of data: what it may reach
+	Limits             map[string]Rate            `json:"limits,omitempty"` // host, capability or provider: how often it may be called
 	RequireGateForProd bool                       `json:"requireGateForProd,omitempty"`
 	Rules              []Rule                     `json:"rules,omitempty"`
 	Review             *Review                    `json:"review,omitempty"` // when people look at what waits for their consent

@@ -38,6 +38,7 @@ var says = map[string]string{
 	"Policy.sandbox":            "how commands are confined: on (with what the system has, the default), require (or not run) or off",
 	"Policy.allow":              "what tasks may touch; an empty list allows nothing",
 	"Policy.labels":             "what data with a label may reach, by label",
+	"Policy.limits":             "how often hosts, capabilities and providers may be called, such as {api.example.com: 10/min}; what is above it waits",
 	"Policy.requireGateForProd": "whether every deployment needs a gate",
 	"Policy.rules":              "what holds a task until somebody agrees, or forbids it",
 	"Policy.review":             "when people look at what waits for their consent",

@@ -40,6 +40,7 @@ const (
 	durationPattern = `^([0-9]+w)?([0-9]+d)?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|ms|s|m|h))*$`
 	backoffPattern  = `^[0-9.a-zµ]+(\.\.[0-9.a-zµ]+)?$`
 	moneyPattern    = `^([0-9]+(\.[0-9]{1,6})? [A-Z]{3}|[A-Z]{3} [0-9]+(\.[0-9]{1,6})?)$`
+	ratePattern     = `^[1-9][0-9]*/(s|min|h|day)$`
 	idPattern       = `^[A-Za-z0-9][A-Za-z0-9_-]*$`
 )
 
@@ -84,6 +85,8 @@ func (g *schemer) of(t reflect.Type) schema {
 		return schema{"type": "string", "pattern": backoffPattern, "examples": []string{"2s", "2s..30s"}}
 	case reflect.TypeFor[Money]():
 		return schema{"type": "string", "pattern": moneyPattern, "examples": []string{"5 USD", "0.25 EUR"}}
+	case reflect.TypeFor[Rate]():
+		return schema{"type": "string", "pattern": ratePattern, "examples": []string{"2/s", "10/min", "100/h", "1000/day"}}
 	case reflect.TypeFor[Kind]():
 		return schema{"type": "string", "enum": slices.Collect(kindNames)}
 	case reflect.TypeFor[Criterion]():

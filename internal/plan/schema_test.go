@@ -136,7 +136,7 @@ created: 2026-01-01T00:00:00Z
 state: draft
 labels: [a, b]
 goal: {objective: show, scope: all of it, done: [it shows, outputs_of.work.n > 0], constraints: {time: 2h, tools: [go]}, deadline: 2026-12-01, stakeholders: [ann], context: {k: v}, x-goal: 1}
-policy: {budget: {time: 2h, cost: 5 USD, calls: 200, tokens: 1000, day: {calls: 900}}, watch: {deadline: escalate, escalate: lead}, workers: 8, approve: {deploy: [lead]}, unjudged: block, replan: auto, workspace: branch, sandbox: require, allow: {read: [/etc], write: [out], hosts: [example.org], commands: [make]}, labels: {pii: {inputs: [q], deny: [model.*], allow: [shell]}}, requireGateForProd: true, gates: none, review: {every: 4h, at: ["17:00"]},
+policy: {budget: {time: 2h, cost: 5 USD, calls: 200, tokens: 1000, day: {calls: 900}}, watch: {deadline: escalate, escalate: lead}, workers: 8, approve: {deploy: [lead]}, unjudged: block, replan: auto, workspace: branch, sandbox: require, allow: {read: [/etc], write: [out], hosts: [example.org], commands: [make]}, labels: {pii: {inputs: [q], deny: [model.*], allow: [shell]}}, limits: {api.example.com: 10/min}, requireGateForProd: true, gates: none, review: {every: 4h, at: ["17:00"]},
   rules: [{name: late, when: now.getHours() > 20, gate: {role: lead}, x-rule: 1}, {name: never, deny: nobody may}], x-policy: [1]}
 env: {A: "1"}
 inputs: {q: retries}

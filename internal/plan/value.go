@@ -43,6 +43,8 @@ func (d *decoder) value(n source.Node, key string, into any) {
 		*v = d.duration(n, key)
 	case *Money:
 		*v = d.money(n, key)
+	case *map[string]Rate:
+		*v = d.rates(n, key)
 	case *Backoff:
 		*v = d.backoff(n, key)
 	case *[]Criterion:

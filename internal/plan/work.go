@@ -141,6 +141,7 @@ func (c *checker) planRules(root source.Node) {
 		c.confinement(n, pol)
 		c.watching(pol.Watch, at(n, "watch"))
 		c.labelRules(at(n, "labels"))
+		c.rates(pol, n)
 		c.policyRules(pol, n)
 		if pol.Gates != "" {
 			c.warn(at(n, "gates"), WarnKey, "say it in cairn.yaml, under policy", "a plan cannot excuse itself from the built-in rules: gates has no effect here")

@@ -71,6 +71,9 @@ func progress(l *leaf, ascii bool) string {
 // detail says how a task goes, in a few words.
 func (tr *tree) detail(l *leaf, o TreeOptions) (text, color string) {
 	t, at := l.t, o.Times.task(l.t.ID)
+	if turn := o.Turns.Of(t); turn != "" {
+		return turn, cyan
+	}
 	switch shown(t) {
 	case lifecycle.Completed:
 		if at.took > 0 {

@@ -15,6 +15,7 @@ type TreeOptions struct {
 	Now    time.Time // what elapsed is counted to; zero: elapsed is left out for what still runs
 	Frame  int       // of the spinner; below zero: a still picture
 	Times  *Times    // when tasks began and ended; nil: unknown
+	Turns  Turns     // which of them wait to be let on
 }
 
 // manyItems is how many items of a fan-out are listed where nothing else bounds the lines.

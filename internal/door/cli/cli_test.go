@@ -172,7 +172,7 @@ func TestScreen(t *testing.T) {
 	defer f.Close()
 	p := &plan.Plan{Name: "p", Tasks: []plan.Task{{ID: "ask", Kind: plan.Manual}}}
 	fold := &lifecycle.Fold{State: lifecycle.New("p"), Spec: func(*lifecycle.Submitted) (*plan.Plan, error) { return p, nil }}
-	s := newScreen(f, fold, &view.Times{}, false)
+	s := newScreen(f, fold, &view.Times{}, false, func() view.Turns { return nil })
 	submitted := entry(t, lifecycle.PlanSubmitted, "", "person:ann", lifecycle.Submitted{Tasks: 1})
 	s.take([]journal.Entry{submitted, submitted}) // what it has already is skipped
 	s.notice("interrupt again")
@@ -196,7 +196,7 @@ func TestScreenEndsWithWhatCannotBeFolded(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	s := newScreen(f, &lifecycle.Fold{State: lifecycle.New("p")}, &view.Times{}, false)
+	s := newScreen(f, &lifecycle.Fold{State: lifecycle.New("p")}, &view.Times{}, false, func() view.Turns { return nil })
 	s.take([]journal.Entry{{Plan: "p", Seq: 7}})
 	s.close()
 	b, _ := os.ReadFile(f.Name())

@@ -26,15 +26,15 @@ func (a *app) follower(ctx context.Context, h *House, name string) (follower, er
 	f, live := a.drawsLive()
 	switch {
 	case a.json:
-		return newPrinter(a.out(), a.io.Err, writeRecord), nil
+		return newPrinter(a.out(), a.io.Err, writeRecord, nil), nil
 	case !live:
-		return newPrinter(a.out(), a.io.Err, newLines().write), nil
+		return newPrinter(a.out(), a.io.Err, newLines().write, &queuing{look: turnsOf(ctx, h.Engine, name)}), nil
 	}
 	fold, times, err := folded(ctx, h, name)
 	if err != nil {
 		return nil, err
 	}
-	return newScreen(f, fold, times, a.out().Color), nil
+	return newScreen(f, fold, times, a.out().Color, turnsOf(ctx, h.Engine, name)), nil
 }
 
 // fold is a state of a plan before its first record.

@@ -43,7 +43,7 @@ func runLog(ctx context.Context, h *House, name string, follow bool, out Out) er
 	}
 	if follow {
 		fold := h.fold(ctx, name)
-		show := newPrinter(out, io.Discard, write)
+		show := newPrinter(out, io.Discard, write, nil)
 		defer show.close()
 		return poll(ctx, h, fold, show, (*lifecycle.State).Idle)
 	}

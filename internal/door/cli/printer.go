@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"time"
 
 	"github.com/cairn-plan/cairn/internal/journal"
 )
@@ -40,12 +41,13 @@ type printer struct {
 	out    *bufio.Writer
 	beside io.Writer // for notices
 	write  func(io.Writer, journal.Entry)
+	turns  *queuing // nil: of those nothing is told
 	stop   chan struct{}
 	done   chan struct{}
 }
 
-func newPrinter(out, beside io.Writer, write func(io.Writer, journal.Entry)) *printer {
-	p := &printer{out: bufio.NewWriter(out), beside: beside, write: write, stop: make(chan struct{}), done: make(chan struct{})}
+func newPrinter(out, beside io.Writer, write func(io.Writer, journal.Entry), turns *queuing) *printer {
+	p := &printer{out: bufio.NewWriter(out), beside: beside, write: write, turns: turns, stop: make(chan struct{}), done: make(chan struct{})}
 	p.some = make(chan struct{}, 1)
 	go p.loop()
 	return p
@@ -53,9 +55,19 @@ func newPrinter(out, beside io.Writer, write func(io.Writer, journal.Entry)) *pr
 
 func (p *printer) loop() {
 	defer close(p.done)
+	var look <-chan time.Time
+	if p.turns != nil {
+		tick := time.NewTicker(turnsEvery)
+		defer tick.Stop()
+		look = tick.C
+	}
 	for {
 		select {
 		case <-p.some:
+			p.flush()
+		case <-look:
+			p.flush() // that they began is told before that they wait
+			p.turns.write(p.out)
 			p.flush()
 		case <-p.stop:
 			p.flush()

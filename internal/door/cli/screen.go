@@ -31,6 +31,8 @@ type screen struct {
 	fold  *lifecycle.Fold
 	times *view.Times
 	color bool
+	look  turns
+	turns view.Turns // as they were looked up last
 
 	queue
 	below atomic.Pointer[string] // a notice under the tree
@@ -40,8 +42,8 @@ type screen struct {
 	frame int
 }
 
-func newScreen(tty *os.File, fold *lifecycle.Fold, times *view.Times, color bool) *screen {
-	s := &screen{tty: tty, fold: fold, times: times, color: color, stop: make(chan struct{}), done: make(chan struct{})}
+func newScreen(tty *os.File, fold *lifecycle.Fold, times *view.Times, color bool, look turns) *screen {
+	s := &screen{tty: tty, fold: fold, times: times, color: color, look: look, stop: make(chan struct{}), done: make(chan struct{})}
 	go s.loop()
 	return s
 }
@@ -67,7 +69,9 @@ func (s *screen) loop() {
 		s.draw()
 		select {
 		case <-tick.C:
-			s.frame++
+			if s.frame++; s.frame%int(turnsEvery/frameEvery) == 0 {
+				s.turns = s.look()
+			}
 		case <-s.stop:
 			if s.catchUp() {
 				s.draw()
@@ -97,7 +101,7 @@ func (s *screen) catchUp() bool {
 func (s *screen) draw() {
 	width, height := size(s.tty)
 	tree := view.TreeLines(s.fold.State, view.TreeOptions{Width: width - 1, Height: height - 2, Color: s.color,
-		Now: time.Now(), Frame: s.frame, Times: s.times})
+		Now: time.Now(), Frame: s.frame, Times: s.times, Turns: s.turns})
 	if text := s.below.Load(); text != nil {
 		tree = append(tree, *text)
 	}

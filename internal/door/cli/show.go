@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -72,10 +73,15 @@ func runShow(ctx context.Context, e *engine.Engine, o showOptions, out Out) erro
 	if err != nil {
 		return err
 	}
-	if o.task != "" {
-		return view.TaskText(out, st, records, o.task)
+	turns := turnsOf(ctx, e, o.plan)()
+	if o.task == "" {
+		return view.PlanText(out, st, view.TreeOptions{Width: out.Width, Color: out.Color, Times: view.TimesOf(records), Turns: turns})
 	}
-	return view.PlanText(out, st, view.TreeOptions{Width: out.Width, Color: out.Color, Times: view.TimesOf(records)})
+	err = view.TaskText(out, st, records, o.task)
+	if t, _ := st.Task(o.task); err == nil && turns.Of(t) != "" {
+		_, err = fmt.Fprintln(out, "\n"+turns.Of(t))
+	}
+	return err
 }
 
 // recordsOf reads a plan's records with their times in the reader's zone.

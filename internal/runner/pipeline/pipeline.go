@@ -144,6 +144,9 @@ func (r *Runner) part(ctx context.Context, whole capability.Call, c expr.PipeCal
 	call := whole
 	call.With, call.Host, call.Want = with, host, nil
 	call.Key = digest.Sum([]byte(whole.Key.String() + "/" + strconv.Itoa(i) + "/" + c.Name))
+	if err := whole.Queue(ctx, c.Name, with); err != nil {
+		return capability.Result{}, nil, err
+	}
 	settle, err := pay(ctx, whole, c.Name)
 	if err != nil {
 		return capability.Result{}, nil, err

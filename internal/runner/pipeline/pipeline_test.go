@@ -190,3 +190,31 @@ func TestClassIsTheWorst(t *testing.T) {
 		}
 	}
 }
+
+// gatekeeper lets so many calls on.
+type gatekeeper struct {
+	capabilitytest.Host
+	asked []string
+	most  int
+}
+
+func (g *gatekeeper) Queue(_ context.Context, id string, with json.RawMessage) error {
+	if len(g.asked) == g.most {
+		return fault.New(fault.Failed, "its turn comes too late").Remedy("wait")
+	}
+	g.asked = append(g.asked, id+string(with))
+	return nil
+}
+
+// Each call of a chain waits for a turn of its own, with the inputs that tell where it goes.
+func TestEachCallHasItsTurn(t *testing.T) {
+	reg, calls := registry(t)
+	host := &gatekeeper{most: 1}
+	_, err := pipeline.New(reg).Run(t.Context(), capability.Call{Host: host, With: with(`search("x") -> l; fetch(l)`)})
+	if err == nil || !strings.Contains(err.Error(), "call 2 of the chain, fetch: its turn comes too late") || fault.HintOf(err) != "wait" {
+		t.Error(err)
+	}
+	if len(*calls) != 1 || len(host.asked) != 1 || host.asked[0] != `search{"query":"x"}` {
+		t.Errorf("%d calls were made, and asked for were %v", len(*calls), host.asked)
+	}
+}
