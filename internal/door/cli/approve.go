@@ -42,7 +42,8 @@ func (a *app) approveCommand() *cobra.Command {
 					return runWindow(c.Context(), h, order{plan: args[0], actor: p.actor, Command: engine.Command{Why: o.why}}, a.out())
 				}
 				for _, gate := range args[1:] {
-					if err := runApprove(c.Context(), h, order{plan: args[0], actor: p.actor, did: "approved"}, gate, o, a.out()); err != nil {
+					m := engine.Command{Name: engine.Approve, Task: gate, Why: o.why, Seen: strings.ToLower(o.seen), Override: o.override}
+					if err := runApprove(c.Context(), h, order{args[0], p.actor, "approved", m}, o.evidence, a.out()); err != nil {
 						return err
 					}
 				}
@@ -58,9 +59,9 @@ func (a *app) approveCommand() *cobra.Command {
 	return c
 }
 
-func runApprove(ctx context.Context, h *House, c order, gate string, o approveOptions, out Out) error {
-	c.Command = engine.Command{Name: engine.Approve, Task: gate, Why: o.why, Seen: strings.ToLower(o.seen), Override: o.override}
-	for _, text := range o.evidence {
+// runApprove agrees to one gate, with what is handed in for it.
+func runApprove(ctx context.Context, h *House, c order, given []string, out Out) error {
+	for _, text := range given {
 		ref, err := evidence(ctx, h, text)
 		if err != nil {
 			return err

@@ -104,18 +104,18 @@ func (s Site) Trusts() bool { return s.trust }
 // identify says who acts. On the command line that is the login; whoever gives another name is recorded beside it, and
 // may do so by flag only where the settings allow it.
 func identify(c config, named, as, login string) (string, error) {
-	real := person(login)
+	own := person(login)
 	if as == "" {
 		if named == "" {
 			named = login
 		}
-		return gate.Claim(person(named), real), nil
+		return gate.Claim(person(named), own), nil
 	}
 	if c.as == "" {
 		return "", fault.New(fault.Denied, "nobody may act under another name here").
 			Remedy("to allow it, write as: recorded into %s; both names are recorded then", configName)
 	}
-	return gate.Claim(person(as), real), nil
+	return gate.Claim(person(as), own), nil
 }
 
 // strangers finds the roles that a plan asks for and nobody has.
