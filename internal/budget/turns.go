@@ -58,8 +58,8 @@ func Fit(now time.Time, claims []Claim, booked func(key string) []time.Time) Tur
 func (c Claim) next(at time.Time, booked []time.Time) time.Time {
 	for {
 		// Only what is less than Per away shares a stretch with it.
-		lo, _ := slices.BinarySearchFunc(booked, at.Add(-c.Per), func(b, min time.Time) int {
-			if b.After(min) {
+		lo, _ := slices.BinarySearchFunc(booked, at.Add(-c.Per), func(b, before time.Time) int {
+			if b.After(before) {
 				return 1
 			}
 			return -1

@@ -8,7 +8,7 @@ import (
 )
 
 func TestRates(t *testing.T) {
-	for text, want := range map[string]Rate{"2/s": {2, time.Second}, "10/min": {10, time.Minute}, " 100 / h ": {100, time.Hour}, "1000000/day": {1e6, 24 * time.Hour}} {
+	for text, want := range map[string]Rate{"2/s": {2, time.Second}, "10/min": {10, time.Minute}, "100 / h": {100, time.Hour}, "1000000/day": {1e6, 24 * time.Hour}} {
 		r, err := ParseRate(text)
 		if err != nil || r != want {
 			t.Errorf("%s is read as %+v (%v)", text, r, err)
