@@ -2,7 +2,6 @@ package lifecycle
 
 import (
 	"encoding/json"
-	"slices"
 
 	"github.com/cairn-plan/cairn/internal/capability"
 	"github.com/cairn-plan/cairn/internal/digest"
@@ -57,21 +56,9 @@ func (s *State) Fork(b *Revised) ([]Carry, error) {
 	return out, nil
 }
 
-// collect lists what is kept inside a group, a fan-out before its items, and what was routed to before what might have
-// routed there: or the end of that would tell that it was never needed.
+// collect lists what is kept inside a group, a fan-out before its items.
 func (m *move) collect(g int32, out *[]Carry) {
-	children := slices.Clone(m.next.nodes[g].children)
-	slices.SortStableFunc(children, func(a, b int32) int {
-		x, y := m.next.nodes[a].dormant, m.next.nodes[b].dormant
-		switch {
-		case x == y:
-			return 0
-		case x:
-			return -1
-		}
-		return 1
-	})
-	for _, i := range children {
+	for _, i := range m.next.nodes[g].children {
 		n, f := &m.next.nodes[i], m.fate(i)
 		if f.from == 0 || f.renewed || neverNeeded(n) {
 			continue
@@ -94,6 +81,15 @@ func (m *move) collect(g int32, out *[]Carry) {
 		*out = append(*out, c)
 		if n.status != Skipped {
 			m.collect(i, out)
+		}
+	}
+}
+
+// needless skips the tasks of a fork that nothing can route to any more.
+func (s *State) needless() {
+	for i := 1; i < len(s.nodes) && s.Forked != nil; i++ {
+		if n := &s.nodes[i]; n.dormant && n.routers == 0 && !n.activated && n.status == Pending {
+			s.settle(int32(i), Skipped, "never needed")
 		}
 	}
 }

@@ -300,7 +300,8 @@ func (s *State) settle(i int32, st Status, why string) {
 func (s *State) leave(i int32) {
 	for _, to := range s.nodes[i].wakes {
 		t := &s.nodes[to]
-		if t.routers--; t.routers == 0 && !t.activated && t.status == Pending {
+		// Before a run begins, what a fork takes over may still show that it was needed.
+		if t.routers--; t.routers == 0 && !t.activated && t.status == Pending && s.Phase != PlanPending {
 			s.settle(to, Skipped, "never needed")
 		}
 	}

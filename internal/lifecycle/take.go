@@ -121,6 +121,7 @@ func (s *State) steer(f Fact) error {
 	case f.Kind == PlanStarted && s.Phase == PlanPending:
 		s.session(f.Body.(*Session))
 		s.Phase, s.nodes[0].status = PlanRunning, Running
+		s.needless()
 		s.enter(0)
 		s.armDeadlines(0)
 	case f.Kind == PlanResumed && (s.Phase == PlanRunning || s.Phase == PlanIsPaused):
