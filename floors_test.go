@@ -45,6 +45,7 @@ var floors = []struct {
 	}},
 	{"study", map[string][]string{
 		"audit":     nil,
+		"memory":    nil,
 		"rehearsal": nil,
 		"view":      nil,
 	}},
@@ -64,6 +65,7 @@ var floors = []struct {
 		"runner/git":              {"runner/process"},
 		"runner/http":             {"runner/sandbox"},
 		"runner/human":            nil,
+		"runner/memory":           nil,
 		"notify":                  nil,
 		"runner/noop":             nil,
 		"runner/pipeline":         nil,

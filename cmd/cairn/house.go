@@ -70,7 +70,8 @@ func open(ctx context.Context, o assembly.Options) (*cli.House, error) {
 			}
 			return steps, err
 		},
-		Close: h.Close,
+		Memory: h.Memory,
+		Close:  h.Close,
 	}, nil
 }
 

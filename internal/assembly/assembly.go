@@ -15,6 +15,7 @@ import (
 	"github.com/cairn-plan/cairn/internal/engine"
 	"github.com/cairn-plan/cairn/internal/fault"
 	"github.com/cairn-plan/cairn/internal/journal"
+	"github.com/cairn-plan/cairn/internal/memory"
 	"github.com/cairn-plan/cairn/internal/policy"
 	"github.com/cairn-plan/cairn/internal/runner/machine"
 	"github.com/cairn-plan/cairn/internal/runner/process"
@@ -45,6 +46,7 @@ type House struct {
 	Store        *sqlite.Store
 	Artifacts    *disk.Store
 	Capabilities *capability.Registry
+	Memory       *memory.Memory
 
 	sealer  func() (*audit.Sealer, error)
 	spaces  spaces
@@ -60,7 +62,8 @@ func Open(ctx context.Context, o Options) (*House, error) {
 		return nil, fault.Wrap(fault.Invalid, err, "make the home %s", o.Home).
 			Remedy("choose a folder that can be written, with --home or CAIRN_HOME")
 	}
-	caps, err := Capabilities(o.Home)
+	h := &House{Home: o.Home, Root: o.Root}
+	caps, err := capabilities(o.Home, func() *memory.Memory { return h.Memory })
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +76,7 @@ func Open(ctx context.Context, o Options) (*House, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &House{Home: o.Home, Root: o.Root, Store: store, Capabilities: caps}
+	h.Store, h.Capabilities = store, caps
 	if err := h.furnish(o); err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
@@ -117,6 +120,7 @@ func (h *House) furnish(o Options) error {
 		People:    o.People,
 		Policies:  o.Policies,
 	})
+	h.Memory = h.remember(o)
 	return nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/cairn-plan/cairn/internal/engine"
 	"github.com/cairn-plan/cairn/internal/fault"
 	"github.com/cairn-plan/cairn/internal/journal"
+	"github.com/cairn-plan/cairn/internal/memory"
 	"github.com/cairn-plan/cairn/internal/plan"
 	"github.com/cairn-plan/cairn/internal/policy"
 )
@@ -69,6 +70,7 @@ type House struct {
 	DryRun  func(ctx context.Context, p *plan.Plan) ([]Step, error)
 	Close   func() error
 	Notices *Notices // nil: nobody outside is told anything
+	Memory  *memory.Memory
 }
 
 // Drive says how a run is to be driven.
