@@ -16,6 +16,7 @@ import (
 	"github.com/cairn-plan/cairn/internal/fault"
 	"github.com/cairn-plan/cairn/internal/journal"
 	"github.com/cairn-plan/cairn/internal/memory"
+	"github.com/cairn-plan/cairn/internal/model"
 	"github.com/cairn-plan/cairn/internal/policy"
 	"github.com/cairn-plan/cairn/internal/runner/machine"
 	"github.com/cairn-plan/cairn/internal/runner/process"
@@ -30,6 +31,7 @@ type Options struct {
 	Root    string // the project
 	Version string
 	Secrets secret.Config // where secrets come from, beside CAIRN_SECRET_*
+	Models  Models        // optional
 	People  engine.People // who has which role; optional
 	// Policies are those of the project and the home; optional.
 	Policies func() ([]policy.Source, error)
@@ -47,6 +49,7 @@ type House struct {
 	Artifacts    *disk.Store
 	Capabilities *capability.Registry
 	Memory       *memory.Memory
+	Models       *model.Set
 
 	sealer  func() (*audit.Sealer, error)
 	spaces  spaces
@@ -63,7 +66,11 @@ func Open(ctx context.Context, o Options) (*House, error) {
 			Remedy("choose a folder that can be written, with --home or CAIRN_HOME")
 	}
 	h := &House{Home: o.Home, Root: o.Root}
-	caps, err := capabilities(o.Home, func() *memory.Memory { return h.Memory })
+	models, err := newModels(o.Models)
+	if err != nil {
+		return nil, err
+	}
+	caps, err := capabilities(o.Home, models, func() *memory.Memory { return h.Memory })
 	if err != nil {
 		return nil, err
 	}
@@ -77,15 +84,18 @@ func Open(ctx context.Context, o Options) (*House, error) {
 		return nil, err
 	}
 	h.Store, h.Capabilities = store, caps
-	if err := h.furnish(o); err != nil {
+	if err := h.furnish(o, models); err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
 	return h, nil
 }
 
-func (h *House) furnish(o Options) error {
+func (h *House) furnish(o Options, models *model.Set) error {
 	var err error
 	if h.Artifacts, err = disk.Open(h.Home); err != nil {
+		return err
+	}
+	if err := h.furnishModels(models, o.Models); err != nil {
 		return err
 	}
 	h.sealer = sync.OnceValues(func() (*audit.Sealer, error) {
@@ -95,7 +105,7 @@ func (h *House) furnish(o Options) error {
 		}
 		return audit.NewSealer(h.Store, key, audit.HeadPath(h.Home), o.Now), nil
 	})
-	if h.secrets.store, err = secret.Open(o.Secrets, secret.Options{Dir: h.Root}); err != nil {
+	if h.secrets.store, err = secret.Open(withKeys(o.Secrets, models), secret.Options{Dir: h.Root}); err != nil {
 		return err
 	}
 	host, err := os.Hostname()

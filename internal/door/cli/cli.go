@@ -97,6 +97,6 @@ func (a *app) others() []*cobra.Command {
 		a.budgetCommand(),
 		a.replanCommand(), a.forkCommand(), a.archiveCommand(), a.diffCommand(), a.applyCommand(), a.rollbackCommand(), a.fmtCommand(), a.schemaCommand(), a.pauseCommand(), a.cancelCommand(), a.retryCommand(), a.failCommand(),
 		a.rejectCommand(), a.answerCommand(), a.delegateCommand(), a.auditCommand(), a.artifactCommand(), a.memoryCommand(), a.capabilityCommand(), a.doctorCommand(), a.versionCommand(),
-		a.completionCommand(),
+		a.completionCommand(), a.promptsCommand(),
 	}
 }

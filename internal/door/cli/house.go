@@ -39,6 +39,8 @@ type Site struct {
 	Policies func() ([]policy.Source, error) // those of the project and the home
 	Notify   Notify
 	Review   *plan.Review // of the project
+	Models   map[string]Model
+	Replay   string // a home whose recordings answer in the place of models; empty: models answer
 
 	roles map[string][]string
 	trust bool
