@@ -44,10 +44,12 @@ var floors = []struct {
 		"layout":      nil,
 	}},
 	{"study", map[string][]string{
-		"audit":     nil,
-		"memory":    nil,
-		"rehearsal": nil,
-		"view":      nil,
+		"planner":         nil,
+		"planner/offline": {"planner"},
+		"audit":           nil,
+		"memory":          nil,
+		"rehearsal":       nil,
+		"view":            nil,
 	}},
 	{"engine", map[string][]string{
 		"engine": nil,

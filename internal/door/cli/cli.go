@@ -86,7 +86,7 @@ func (a *app) root() *cobra.Command {
 // everyday lists the commands that `cairn help` shows.
 func (a *app) everyday() []*cobra.Command {
 	return []*cobra.Command{
-		a.runCommand(), a.checkCommand(), a.listCommand(), a.showCommand(), a.watchCommand(), a.graphCommand(),
+		a.runCommand(), a.planCommand(), a.checkCommand(), a.listCommand(), a.showCommand(), a.watchCommand(), a.graphCommand(),
 		a.inboxCommand(), a.completeCommand(), a.approveCommand(), a.resumeCommand(), a.whyCommand(), a.logCommand(),
 	}
 }
