@@ -94,7 +94,7 @@ func (a *app) everyday() []*cobra.Command {
 // others lists those that `cairn help all` shows beside them.
 func (a *app) others() []*cobra.Command {
 	return []*cobra.Command{
-		a.budgetCommand(),
+		a.budgetCommand(), a.evalCommand(),
 		a.replanCommand(), a.forkCommand(), a.archiveCommand(), a.diffCommand(), a.applyCommand(), a.rollbackCommand(), a.fmtCommand(), a.schemaCommand(), a.pauseCommand(), a.cancelCommand(), a.retryCommand(), a.failCommand(),
 		a.rejectCommand(), a.answerCommand(), a.delegateCommand(), a.auditCommand(), a.artifactCommand(), a.memoryCommand(), a.capabilityCommand(), a.doctorCommand(), a.versionCommand(),
 		a.completionCommand(), a.promptsCommand(),
