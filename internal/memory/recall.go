@@ -70,7 +70,7 @@ func (m *Memory) Recall(ctx context.Context, a Ask) ([]Hit, error) {
 	hits := make([]Hit, len(got.Facts))
 	weight := make([]float64, len(got.Facts))
 	for i, f := range got.Facts {
-		hits[i] = Hit{Answer: Answer{Fact: f}, Found: Found{Age: now.Sub(f.Time), Ranks: map[string]int{byText: i + 1}}}
+		hits[i] = Hit{Answer: Answer{Fact: f}, Found: Found{Age: now.Sub(f.Time), Ranks: map[string]int{}}}
 		for _, t := range f.shares(terms) {
 			weight[i] += rarity(got.Seen[t], got.Total)
 			if w := asked[t]; !slices.Contains(hits[i].Found.Words, w) {
@@ -78,6 +78,7 @@ func (m *Memory) Recall(ctx context.Context, a Ask) ([]Hit, error) {
 			}
 		}
 	}
+	rank(hits, byText, func(i int) float64 { return got.Score[i] })
 	rank(hits, byCover, func(i int) float64 { return weight[i] })
 	rank(hits, byRecency, func(i int) float64 { return -hits[i].Found.Age.Seconds() })
 	if err := m.rankByMeaning(ctx, a.Text, hits); err != nil {

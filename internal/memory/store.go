@@ -30,6 +30,7 @@ type Query struct {
 // Matches is what was found.
 type Matches struct {
 	Facts []Fact         // best first
+	Score []float64      // by BM25, of each
 	Seen  map[string]int // in how many current facts of the home each term is
 	Total int            // current facts of the home
 }

@@ -12,16 +12,21 @@ const written = `{"type": "object", "required": ["id"], "properties": {
   "id": {"type": "integer", "description": "Number of the fact"},
   "supersedes": {"type": "integer", "description": "Number of the fact that was current before; 0: none"}}}`
 
-func contract(id, summary string, repeat capability.Class, inputs, outputs string, examples ...capability.Example) capability.Contract {
-	return capability.Contract{
-		ID: id, Version: "1.0.0", Summary: summary, Inputs: json.RawMessage(inputs), Outputs: json.RawMessage(outputs),
-		Repeat: repeat, Criticality: "safe", CostTier: 1, Provider: "builtin", Examples: examples,
-	}
+// contract fills in what all of them have in common.
+func contract(c capability.Contract, inputs, outputs string) capability.Contract {
+	c.Version, c.Criticality, c.CostTier, c.Provider = "1.0.0", "safe", 1, "builtin"
+	c.Inputs, c.Outputs = json.RawMessage(inputs), json.RawMessage(outputs)
+	return c
 }
 
 // Get is the contract of memory.get.
 func Get() capability.Contract {
-	c := contract("memory.get", "Read a fact that was remembered", capability.Repeatable, `{
+	return contract(capability.Contract{
+		ID: "memory.get", Summary: "Read a fact that was remembered", Repeat: capability.Repeatable, Positional: []string{"key"},
+		Examples: []capability.Example{
+			{Says: "Read where to deploy to, or say where", With: json.RawMessage(`{"key": "deploy.region", "default": "eu-north-1"}`)},
+		},
+	}, `{
   "type": "object",
   "required": ["key"],
   "additionalProperties": false,
@@ -35,15 +40,18 @@ func Get() capability.Contract {
   "scope": {"type": "string"},
   "confidence": {"type": "number", "description": "0 to 1"},
   "source": {"type": "string", "description": "Where it comes from"},
-  "stale": {"type": "string", "description": "Why it no longer holds; empty: it does"}}}`,
-		capability.Example{Says: "Read where to deploy to, or say where", With: json.RawMessage(`{"key": "deploy.region", "default": "eu-north-1"}`)})
-	c.Positional = []string{"key"}
-	return c
+  "stale": {"type": "string", "description": "Why it no longer holds; empty: it does"}}}`)
 }
 
 // Set is the contract of memory.set.
 func Set() capability.Contract {
-	c := contract("memory.set", "Remember a fact, in front of what the key held before", capability.Keyed, `{
+	return contract(capability.Contract{
+		ID: "memory.set", Summary: "Remember a fact, in front of what the key held before", Repeat: capability.Keyed, Positional: []string{"key", "value"},
+		Examples: []capability.Example{
+			{Says: "Remember where to deploy to", With: json.RawMessage(`{"key": "deploy.region", "value": "eu-north-1"}`)},
+			{Says: "Remember for a week what is not sure", With: json.RawMessage(`{"key": "build.flaky", "value": ["TestLogin", "TestPay"], "expires": "7d", "confidence": 0.6}`)},
+		},
+	}, `{
   "type": "object",
   "required": ["key", "value"],
   "additionalProperties": false,
@@ -55,16 +63,17 @@ func Set() capability.Contract {
     "confidence": {"type": "number", "minimum": 0, "maximum": 1, "description": "How sure it is; absent: 1"},
     "source": {"type": "string", "description": "plan/task/artifact, plan/task, plan#record or a note; absent: this task"}
   }
-}`, written,
-		capability.Example{Says: "Remember where to deploy to", With: json.RawMessage(`{"key": "deploy.region", "value": "eu-north-1"}`)},
-		capability.Example{Says: "Remember for a week what is not sure", With: json.RawMessage(`{"key": "build.flaky", "value": ["TestLogin", "TestPay"], "expires": "7d", "confidence": 0.6}`)})
-	c.Positional = []string{"key", "value"}
-	return c
+}`, written)
 }
 
 // Search is the contract of memory.search.
 func Search() capability.Contract {
-	c := contract("memory.search", "Find facts that speak of something, with the reason why each was found", capability.Repeatable, `{
+	return contract(capability.Contract{
+		ID: "memory.search", Summary: "Find facts that speak of something, with the reason why each was found", Repeat: capability.Repeatable, Positional: []string{"text"},
+		Examples: []capability.Example{
+			{Says: "What do we know about deploying?", With: json.RawMessage(`{"text": "deploy region", "limit": 5}`)},
+		},
+	}, `{
   "type": "object",
   "required": ["text"],
   "additionalProperties": false,
@@ -76,15 +85,17 @@ func Search() capability.Contract {
   "count": {"type": "integer"},
   "facts": {"type": "array", "description": "Best first", "items": {"type": "object", "required": ["key", "value", "why"], "properties": {
     "key": {"type": "string"}, "value": {}, "scope": {"type": "string"}, "confidence": {"type": "number"}, "source": {"type": "string"},
-    "why": {"type": "string", "description": "Which words, which rank in which list, how old"}}}}}}`,
-		capability.Example{Says: "What do we know about deploying?", With: json.RawMessage(`{"text": "deploy region", "limit": 5}`)})
-	c.Positional = []string{"text"}
-	return c
+    "why": {"type": "string", "description": "Which words, which rank in which list, how old"}}}}}}`)
 }
 
 // Forget is the contract of memory.forget.
 func Forget() capability.Contract {
-	c := contract("memory.forget", "Forget a fact; what it was and why it was forgotten stay in its history", capability.Keyed, `{
+	return contract(capability.Contract{
+		ID: "memory.forget", Summary: "Forget a fact; what it was and why it was forgotten stay in its history", Repeat: capability.Keyed, Positional: []string{"key"},
+		Examples: []capability.Example{
+			{Says: "Forget what is no longer so", With: json.RawMessage(`{"key": "deploy.region", "why": "we left that provider"}`)},
+		},
+	}, `{
   "type": "object",
   "required": ["key", "why"],
   "additionalProperties": false,
@@ -93,7 +104,5 @@ func Forget() capability.Contract {
     "why": {"type": "string", "description": "The reason"},
     "scope": `+scopeSchema+`
   }
-}`, written, capability.Example{Says: "Forget what is no longer so", With: json.RawMessage(`{"key": "deploy.region", "why": "we left that provider"}`)})
-	c.Positional = []string{"key"}
-	return c
+}`, written)
 }

@@ -11,7 +11,7 @@ import (
 
 // maxFollowed is how many entries of the index a search follows. Ranking costs some microseconds for each, so this, and not
 // the number of facts, bounds the time of a search.
-const maxFollowed = 2500
+const maxFollowed = 1500
 
 // MatchFacts implements memory.Store. Rare terms are followed first; common ones only as far as the bound allows, for what
 // they alone would find is hardly better than chance. Where every term is common the newest facts that hold all of them,
@@ -21,12 +21,14 @@ func (s *Store) MatchFacts(ctx context.Context, q memory.Query) (m memory.Matche
 	if err != nil {
 		return m, err
 	}
-	m, err = match(c, q)
+	found, err := match(c, q)
 	s.done(c, err)
-	return m, s.explain(err)
+	return memory.Matches(found), s.explain(err)
 }
 
-func match(c *conn, q memory.Query) (m memory.Matches, err error) {
+type matches memory.Matches
+
+func match(c *conn, q memory.Query) (m matches, err error) {
 	m.Seen = map[string]int{}
 	var known []string
 	for _, t := range q.Terms {
@@ -45,12 +47,12 @@ func match(c *conn, q memory.Query) (m memory.Matches, err error) {
 	m.Total = int(total)
 	slices.SortStableFunc(known, func(a, b string) int { return cmp.Compare(m.Seen[a], m.Seen[b]) })
 	if rare := followed(known, m.Seen); len(rare) > 0 {
-		m.Facts, err = matching(c, anyOf(rare, " OR "), "rank", q)
+		err = m.read(c, anyOf(rare, " OR "), byRank, q)
 		return m, err
 	}
-	m.Facts, err = matching(c, anyOf(known, " AND "), "t.rowid DESC", q)
+	err = m.read(c, anyOf(known, " AND "), byAge, q)
 	if err == nil && len(m.Facts) == 0 {
-		m.Facts, err = matching(c, anyOf(known[:1], ""), "t.rowid DESC", q)
+		err = m.read(c, anyOf(known[:1], ""), byAge, q)
 	}
 	return m, err
 }
@@ -71,20 +73,27 @@ func anyOf(terms []string, between string) string {
 	return `"` + strings.Join(terms, `"`+between+`"`) + `"`
 }
 
-// matching reads the facts that fit an expression.
-func matching(c *conn, expression, order string, q memory.Query) (all []memory.Fact, err error) {
+// The orders in which facts are read. Ranking visits all that fit, so what is common is read newest first and not ranked.
+// Rank must stand alone: FTS5 then sorts by itself, before a row of fact is looked at.
+var (
+	byRank = order{score: "t.rank", by: "t.rank"}
+	byAge  = order{score: "0.0", by: "t.rowid DESC"}
+)
+
+type order struct{ score, by string }
+
+// read adds the facts that fit an expression.
+func (m *matches) read(c *conn, expression string, o order, q memory.Query) error {
 	where, args := places(q.In)
-	sql := "SELECT " + factColumns + " FROM fact_text t CROSS JOIN fact f ON f.id = t.rowid WHERE t.fact_text MATCH ? AND (f.expires = 0 OR f.expires > ?) AND " +
-		where + " ORDER BY " + order + " LIMIT ?"
+	sql := "SELECT " + factColumns + ", " + o.score + " FROM fact_text t CROSS JOIN fact f ON f.id = t.rowid " +
+		"WHERE t.fact_text MATCH ? AND (f.expires = 0 OR f.expires > ?) AND " + where + " ORDER BY " + o.by + " LIMIT ?"
 	args = append(append([]any{expression, nanos(q.Alive)}, args...), int64(q.Limit))
 	var broken error
-	err = c.query(sql, args, func(row []value) bool {
+	err := c.query(sql, args, func(row []value) bool {
 		f, err := readFact(row)
-		all, broken = append(all, f), err
+		score, _ := row[len(row)-1].(float64)
+		m.Facts, m.Score, broken = append(m.Facts, f), append(m.Score, -score), err // FTS5 has the best lowest
 		return err == nil
 	})
-	if err == nil {
-		err = broken
-	}
-	return all, err
+	return cmp.Or(err, broken)
 }
