@@ -31,10 +31,11 @@ func (l *library) assign(s *planner.Signals) []part {
 	return parts
 }
 
-// What a verb and the objects of a method say for it. An object says a little more than a verb: people write, check and
-// organise all sorts of things.
+// What a verb and the objects of a method say for it. A verb that means one sort of work says most; one that people use
+// for everything, as make and plan are, says less than an object does.
 const (
-	forVerb   = 2.0
+	forVerb   = 3.0
+	forCommon = 1.8
 	forObject = 2.2
 	forMore   = 0.8
 	enough    = 2.0
@@ -53,6 +54,9 @@ func (l *library) choose(c planner.Clause) (best *method, match float64) {
 		}
 		if slices.Contains(m.Verbs, c.Verb) {
 			score += forVerb
+			if slices.Contains(l.terms.Common, c.Verb) {
+				score += forCommon - forVerb
+			}
 		}
 		if hits > 0 {
 			score += forObject + forMore*float64(min(hits, 3)-1)

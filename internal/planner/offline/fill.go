@@ -23,10 +23,28 @@ type filler struct {
 	clause planner.Clause
 }
 
-var slot = regexp.MustCompile(`\{object(을|은|이|과|으로)?\}`)
+var (
+	slot = regexp.MustCompile(`\{object(을|은|이|과|으로)?\}`)
+	tail = regexp.MustCompile(`(?i)(?:,? so that| in order to| because)\b.*$| from \S+(?: \S+){0,3} to \S.*$| (?:to|into|onto) (?:production|prod|staging|live|(?:the )?cloud|aws|gcp|azure|kubernetes|english|korean|german|french|spanish|japanese|chinese)$`)
+)
 
-func (f filler) text(t text) string {
-	object := shorten(f.clause.Object, maxObject)
+// core is what a clause is about, without where it is to go and why.
+func core(c planner.Clause) string {
+	object := c.Object
+	if cut := tidy(tail.ReplaceAllString(object, "")); cut != "" {
+		object = cut
+	}
+	if slices.Contains([]string{"add", "introduce"}, c.Verb) {
+		object = strings.Replace(object, " to ", " for ", 1)
+	}
+	return object
+}
+
+func (f filler) text(t text) string { return f.with(t, core(f.clause)) }
+
+// with fills the slot with what it is given.
+func (f filler) with(t text, object string) string {
+	object = shorten(object, maxObject)
 	if object == "" {
 		object = fill(f.lang, "it", "대상")
 	}
@@ -39,7 +57,7 @@ func (f filler) text(t text) string {
 }
 
 func (f filler) step(t *template, before []string) planner.Step {
-	s := planner.Step{ID: t.ID, Kind: t.Kind, Title: f.text(t.Title), Action: f.text(t.Do), Tier: t.Tier, Lasts: t.Lasts, Effect: t.Effect,
+	s := planner.Step{ID: t.ID, Kind: t.Kind, Title: f.title(t), Action: f.text(t.Do), Tier: t.Tier, Lasts: t.Lasts, Effect: t.Effect,
 		Verifies: t.verifies(), Rationale: f.text(t.Why), Gives: slices.Clone(t.Gives), Needs: before}
 	if t.Needs != nil {
 		s.Needs = slices.Clone(*t.Needs)
@@ -61,6 +79,14 @@ func (f filler) step(t *template, before []string) planner.Step {
 		s.Arm = reads
 	}
 	return s
+}
+
+// title names the whole object where the step does what the clause asks for.
+func (f filler) title(t *template) string {
+	if t.Acts && !slices.Contains([]string{"add", "introduce"}, f.clause.Verb) {
+		return f.with(t.Title, f.clause.Object)
+	}
+	return f.text(t.Title)
 }
 
 func fill(lang, en, ko string) string {

@@ -9,7 +9,7 @@ import (
 )
 
 // A Korean clause ends with its verb: a stem and an ending that goes on (-고, -한 뒤), asks (-해줘) or closes.
-var verbal = regexp.MustCompile(`^(하|해|한|할|합|했|되|고|며|아|어|여|려|줘|주|기|자|서|쳐|[^가-힣]|$)`)
+var verbal = regexp.MustCompile(`^(하|해|한|할|합|했|되|고|며|아|어|여|려|줘|주|기|자$|서|쳐|[^가-힣]|$)`)
 
 // korean parts a sentence after each verb.
 func (l *library) korean(sentence string) []planner.Clause {

@@ -12,6 +12,7 @@ var lexiconText []byte
 // lexicon holds the words that no single method owns.
 type lexicon struct {
 	Verbs    []string                 `yaml:"verbs"`    // begin a clause, and mean no method by themselves
+	Common   []string                 `yaml:"common"`   // verbs that say little about the work
 	Nouns    []string                 `yaml:"nouns"`    // verbs that are as often nouns
 	Effects  map[risk.Effect][]string `yaml:"effects"`  // verbs of what cannot be taken back
 	Harmless []string                 `yaml:"harmless"` // objects that are easily had again
