@@ -10,6 +10,7 @@ import (
 
 	"github.com/cairn-plan/cairn/internal/budget"
 	"github.com/cairn-plan/cairn/internal/capability"
+	"github.com/cairn-plan/cairn/internal/digest"
 	"github.com/cairn-plan/cairn/internal/fault"
 )
 
@@ -126,14 +127,14 @@ func (c *client) exchange(ctx context.Context, r Request, left *int) (Answer, er
 	}
 	began := c.set.Clock.now()
 	a, tries, paid, err := c.persist(ctx, r, left)
-	took := c.set.Clock.now().Sub(began)
 	switch {
 	case err == nil:
 		settle(c.settings.Price.of(a.In, a.Out))
 	case !paid:
 		settle(budget.Amount{})
 	}
-	e := c.entry(id, r, a, began, took, tries, err)
+	e := c.entry(r, a, err)
+	e.ID, e.Time, e.Latency, e.Tries = id.String(), began.UTC(), c.set.Clock.now().Sub(began), tries
 	if kerr := c.keep(ctx, id, e, err == nil); err == nil {
 		err = kerr
 	}
@@ -160,7 +161,7 @@ func (c *client) reserve(ctx context.Context, r Request) (func(budget.Amount), e
 const bytesPerToken = 2
 
 // keep stores an exchange and puts it into the prompt log. A failed one is told, and not kept for the next who asks.
-func (c *client) keep(ctx context.Context, id idOf, e Entry, good bool) error {
+func (c *client) keep(ctx context.Context, id digest.ID, e Entry, good bool) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second) // it is paid: it is kept even when time is up
 	defer cancel()
 	if good {

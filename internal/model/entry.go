@@ -4,9 +4,6 @@ import (
 	"strings"
 	"time"
 	"unicode"
-
-	"github.com/cairn-plan/cairn/internal/budget"
-	"github.com/cairn-plan/cairn/internal/digest"
 )
 
 // A page of the prompt log is an artifact of the task that asked, known by its type.
@@ -14,8 +11,6 @@ const (
 	PageType   = "prompt"
 	PagePrefix = "prompt-" // and a number: which exchange of the attempt it was
 )
-
-type idOf = digest.ID
 
 // Entry is one exchange, as the prompt log has it.
 type Entry struct {
@@ -53,23 +48,18 @@ func (e Entry) answer() Answer {
 }
 
 // entry writes an exchange down.
-func (c *client) entry(id idOf, r Request, a Answer, began time.Time, took time.Duration, tries int, err error) Entry {
+func (c *client) entry(r Request, a Answer, err error) Entry {
 	spent := c.settings.Price.of(a.In, a.Out)
-	e := Entry{ID: id.String(), Time: began.UTC(), Plan: c.errand.Plan, Task: c.errand.Task, Attempt: c.errand.Attempt,
+	e := Entry{Plan: c.errand.Plan, Task: c.errand.Task, Attempt: c.errand.Attempt,
 		Tool: c.errand.Tool, Name: c.name, Provider: c.settings.Provider, Model: c.settings.Model,
 		InputSummary: brief(lastText(r)), Input: r, TokensIn: a.In, TokensOut: a.Out,
-		Cost: spent.Cost, Currency: spent.Currency, Unpriced: !c.settings.Price.known(), Latency: took, Tries: tries}
+		Cost: spent.Cost, Currency: spent.Currency, Unpriced: !c.settings.Price.known()}
 	if err != nil {
 		e.Error = err.Error()
 		return e
 	}
 	e.Output, e.OutputSummary = &a, brief(a.said())
 	return e
-}
-
-// Spent is what an exchange cost.
-func (e Entry) Spent() budget.Amount {
-	return budget.Amount{Cost: e.Cost, Currency: e.Currency, Tokens: e.TokensIn + e.TokensOut}
 }
 
 // said is an answer in words.

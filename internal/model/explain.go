@@ -17,6 +17,9 @@ import (
 
 // explain says why there is no answer, and what to do.
 func (c *client) explain(ctx context.Context, rep reply, err error, tries int) error {
+	if ctx.Err() != nil && !errors.Is(context.Cause(ctx), errTimeout) {
+		return context.Cause(ctx) // somebody else ended it
+	}
 	if err == nil {
 		return c.status(rep, tries)
 	}
@@ -30,8 +33,6 @@ func (c *client) explain(ctx context.Context, rep reply, err error, tries int) e
 	case errors.Is(context.Cause(ctx), errTimeout):
 		return fault.Wrap(fault.Failed, errTimeout, "%s gave no answer within %s", c.title(), c.settings.Timeout).
 			Remedy("raise timeout of model %s, lower max_tokens, or see whether the server is well", c.name)
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
 	case errors.As(err, &garbled):
 		return fault.New(fault.Failed, "%s answered %s what is no answer: %s", c.title(), times(tries), brief(err.Error())).
 			Remedy("see whether %s is the address of a server that speaks as %s does", host, c.settings.Provider)

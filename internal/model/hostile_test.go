@@ -254,3 +254,45 @@ func TestConnections(t *testing.T) {
 		}
 	}
 }
+
+// The machine's own clock waits as long as it is told, and no longer than its caller does.
+func TestWaitsByTheMachinesClock(t *testing.T) {
+	s := modeltest.New(t, modeltest.Limited(0), modeltest.Says("done"), modeltest.Limited(30))
+	b := newBench(openai.Provider, s.URL)
+	b.set.Clock = model.Clock{}
+	if a, err := b.ask(t, model.Ask("", "go")); err != nil || a.Text != "done" {
+		t.Error(a, err)
+	}
+	m, err := b.set.Named("", model.Errand{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	looks := 0
+	b.set.Clock.Now = func() time.Time { // the third look after an answer is the last before the wait
+		if s.Calls() == 3 {
+			if looks++; looks == 3 {
+				stop()
+			}
+		}
+		return time.Now()
+	}
+	if _, err := m.Generate(ctx, model.Ask("", "go")); !errors.Is(err, context.Canceled) || s.Calls() != 3 {
+		t.Error(err, s.Calls())
+	}
+}
+
+func FuzzExtract(f *testing.F) {
+	for _, text := range []string{good, "x {" + good, "```json\n" + good + "```", good + good, `{"a": {"a": 1, "a": 2}}`, "{\"a\": \"\u202e}\"}", `[{}]`, "{", "{}"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		raw, err := model.Extract(text)
+		if err == nil && !json.Valid(raw) {
+			t.Errorf("%q gave %q", text, raw)
+		}
+		if wrapped, werr := model.Extract("Here: " + text + "\nDone."); err == nil && strings.HasPrefix(string(raw), "{") && (werr != nil || string(wrapped) != string(raw)) {
+			t.Errorf("%q in prose gave %q, %v", text, wrapped, werr)
+		}
+	})
+}

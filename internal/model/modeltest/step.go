@@ -106,7 +106,7 @@ func Status(status int, header map[string]string, says string) Step {
 		}
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(status)
-		fmt.Fprintf(w, `{"type": "error", "error": {"type": "so_it_is", "message": %q}}`, says)
+		_ = json.NewEncoder(w).Encode(object{"type": "error", "error": object{"type": "so_it_is", "message": says}}) // a client that left is not waited for
 	}
 }
 
@@ -179,4 +179,13 @@ func Flood(megabytes int) Step {
 			}
 		}
 	}
+}
+
+// Many is a step n times over.
+func Many(n int, step Step) []Step {
+	all := make([]Step, n)
+	for i := range all {
+		all[i] = step
+	}
+	return all
 }

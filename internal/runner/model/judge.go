@@ -76,7 +76,7 @@ func (j judge) Run(ctx context.Context, call capability.Call) (capability.Result
 	}
 	r := model.Ask(bench, question(in.Criteria, text(in.Content)))
 	r.Schema = ballot(len(in.Criteria))
-	a, res, err := ask(ctx, j.set, call, JudgeID, name, r)
+	a, res, err := asker{j.set, JudgeID, name}.ask(ctx, call, r)
 	if err != nil {
 		return res, err
 	}

@@ -95,7 +95,7 @@ func (g generator) Run(ctx context.Context, call capability.Call) (capability.Re
 	}
 	r := model.Ask(in.System, in.Prompt)
 	r.Schema, r.MaxTokens, r.Temperature = in.Schema, in.MaxTokens, in.Temperature
-	a, res, err := ask(ctx, g.set, call, GenerateID, in.Model, r)
+	a, res, err := asker{g.set, GenerateID, in.Model}.ask(ctx, call, r)
 	if err != nil {
 		return res, err
 	}
@@ -107,16 +107,23 @@ func (g generator) Run(ctx context.Context, call capability.Call) (capability.Re
 	return res, nil
 }
 
-// ask asks a model on behalf of a call, and fills in what all answers have.
-func ask(ctx context.Context, set *model.Set, call capability.Call, tool, name string, r model.Request) (model.Answer, capability.Result, error) {
-	e := model.ErrandOf(call, tool)
+// asker is a capability and the model that it asks.
+type asker struct {
+	set  *model.Set
+	tool string
+	name string // of the model
+}
+
+// ask asks the model on behalf of a call, and fills in what all answers have.
+func (k asker) ask(ctx context.Context, call capability.Call, r model.Request) (model.Answer, capability.Result, error) {
+	e := model.ErrandOf(call, k.tool)
 	var own budget.Amount // what nobody else keeps account of
 	if _, ok := call.Host.(capability.Spender); !ok {
 		e.Reserve = func(context.Context, budget.Amount) (func(budget.Amount), error) {
 			return func(spent budget.Amount) { own = own.Plus(spent) }, nil
 		}
 	}
-	m, err := set.Named(name, e)
+	m, err := k.set.Named(k.name, e)
 	if err != nil {
 		return model.Answer{}, capability.Result{}, err
 	}

@@ -35,16 +35,8 @@ func wise(got modeltest.Received) modeltest.Reply {
 	return modeltest.Reply{Text: "A heap of stones that shows the way.", In: 10, Out: 9}
 }
 
-func many(n int, step modeltest.Step) []modeltest.Step {
-	all := make([]modeltest.Step, n)
-	for i := range all {
-		all[i] = step
-	}
-	return all
-}
-
 func TestContracts(t *testing.T) {
-	s := modeltest.New(t, many(20, modeltest.Answers(wise))...)
+	s := modeltest.New(t, modeltest.Many(20, modeltest.Answers(wise))...)
 	reg := capability.NewRegistry()
 	for _, e := range runner.All(set(s.URL)) {
 		if err := reg.Add(e.Contract, e.Runner); err != nil {
