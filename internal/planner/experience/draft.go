@@ -45,7 +45,7 @@ func (p *Planner) draft(g []token, m memory) Draft {
 		if len(m.near) > 0 {
 			s.Words = p.words.speaking(g, m.vector, c.cap)
 		} else {
-			s.Words = p.menu.speaking(g, c.cap)
+			s.Words = loudest(g, p.menu.voices(g, c.cap))
 		}
 		if i == 0 || c.likelihood < d.Confidence {
 			d.Confidence = c.likelihood
@@ -71,36 +71,4 @@ func loudest(g []token, all []voice) []string {
 		}
 	}
 	return words
-}
-
-// speaking lists the words that the evidence hears for a capability.
-func (e *evidence) speaking(g []token, v vector, capability int) []string {
-	var all []voice
-	for _, w := range v {
-		for _, l := range e.rows[w.feature] {
-			if int(l.cap) == capability && l.weight > 0 {
-				all = append(all, voice{w.at, w.weight * float64(l.weight)})
-			}
-		}
-	}
-	return loudest(g, all)
-}
-
-// speaking lists the words that the menu's description of a capability shares.
-func (m *menu) speaking(g []token, capability int) []string {
-	var all []voice
-	for i, t := range g {
-		for _, term := range termsOf(t.form) {
-			n, ok := m.terms[term.name]
-			if !ok {
-				continue
-			}
-			for _, p := range m.posted[n] {
-				if int(p.doc) == capability {
-					all = append(all, voice{i, term.weight * m.idf[n] * float64(p.weight)})
-				}
-			}
-		}
-	}
-	return loudest(g, all)
 }

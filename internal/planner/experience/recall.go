@@ -143,28 +143,6 @@ func (p *Planner) support(set []int, near []neighbour, votes []float64) float64 
 	return sum
 }
 
-// places says for each of caps where the goal speaks of it: the mean place of the words that speak for it.
-func (e *evidence) places(v vector, caps []int) []float64 {
-	at := make([]float64, len(caps))
-	for i, c := range caps {
-		sum, weight := 0.0, 0.0
-		for _, w := range v {
-			for _, l := range e.rows[w.feature] {
-				if int(l.cap) == c && l.weight > 0 {
-					s := w.weight * float64(l.weight)
-					s *= s
-					sum += s * float64(w.at)
-					weight += s
-				}
-			}
-		}
-		if weight > 0 {
-			at[i] = sum / weight
-		}
-	}
-	return at
-}
-
 func logit(p float64) float64 {
 	p = min(max(p, doubt), 1-doubt)
 	return math.Log(p / (1 - p))
