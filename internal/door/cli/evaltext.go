@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"text/tabwriter"
 
 	"github.com/cairn-plan/cairn/internal/fault"
@@ -91,6 +92,7 @@ func writePredictions(name string, all []prediction) error {
 func writeEvaluation(out io.Writer, e evaluation) error {
 	fmt.Fprint(out, count(e.Planners[0].Cases, "case"))
 	switch {
+	case !slices.ContainsFunc(e.Planners, func(c *contestant) bool { return isPlanner(c.Name) }):
 	case e.Folds > 0:
 		fmt.Fprintf(out, ", each answered from the other %d of %d folds", e.Folds-1, e.Folds)
 	case e.Past > 0:

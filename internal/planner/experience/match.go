@@ -9,7 +9,7 @@ import (
 const (
 	whole     = 0.65 // what the whole goal counts in the match of one of its clauses
 	coherence = 1.0  // what it counts to be of a kind with the others
-	keepShare = 0.78 // of the best match that another must reach
+	keepShare = 0.84 // of the best match that another must reach
 	objects   = 0.6  // share of its objects that a search must have in common with what it prepares
 	fewest    = 2    // steps: what is worth a plan takes more than one
 	most      = 5
