@@ -37,28 +37,32 @@ func NewMenu(contracts []capability.Contract, goal string) Menu {
 		ask[w] = true
 	}
 	menu := make(Menu, 0, len(contracts))
-	said := make([]map[string]bool, 0, len(contracts))
+	said := make([][]string, 0, len(contracts)) // each word once, in the order of the text: sums of floats depend on it
 	spread := map[string]int{}
 	for _, c := range contracts {
 		if strings.HasPrefix(c.ID, "planner.") {
 			continue
 		}
-		words := map[string]bool{}
-		for _, w := range Words(c.ID + " " + c.Summary) {
-			if !words[w] {
-				words[w] = true
+		words := Words(c.ID + " " + c.Summary)
+		once := words[:0]
+		for _, w := range words {
+			if !slices.Contains(once, w) {
+				once = append(once, w)
 				spread[w]++
 			}
 		}
-		menu, said = append(menu, entryOf(c)), append(said, words)
+		menu, said = append(menu, entryOf(c)), append(said, once)
 	}
-	rare := func(w string) float64 { return math.Log(1 + float64(len(menu))/float64(spread[w])) }
+	rare := make(map[string]float64, len(spread))
+	for w, n := range spread {
+		rare[w] = math.Log(1 + float64(len(menu))/float64(n))
+	}
 	for i := range menu {
 		var shared, all float64
-		for _, w := range slices.Sorted(maps.Keys(said[i])) { // sums of floats depend on their order
-			all += rare(w)
+		for _, w := range said[i] {
+			all += rare[w]
 			if ask[w] {
-				shared += rare(w)
+				shared += rare[w]
 			}
 		}
 		if all > 0 {

@@ -3,6 +3,7 @@ package planner
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Words are the words of a text in lower case, endings taken off, without those that say nothing.
@@ -18,10 +19,10 @@ func Words(text string) []string {
 
 // Stem takes the commonest endings off an English word and the particle off a Korean one.
 func Stem(w string) string {
-	if r := []rune(w); len(r) > 0 && IsHangul(r[len(r)-1]) {
-		return bare(r)
+	if last, _ := utf8.DecodeLastRuneInString(w); IsHangul(last) {
+		return bare([]rune(w))
 	}
-	for _, end := range []string{"ing", "ies", "ed", "es", "s"} {
+	for _, end := range endings {
 		if head, ok := strings.CutSuffix(w, end); ok && len(head) >= 3 && !strings.HasSuffix(w, "ss") {
 			switch {
 			case end == "ies":
@@ -36,6 +37,8 @@ func Stem(w string) string {
 	}
 	return w
 }
+
+var endings = []string{"ing", "ies", "ed", "es", "s"}
 
 // particles follow a Korean noun, the longest first.
 var particles = []string{"에서는", "으로는", "에게서", "까지", "부터", "에서", "에게", "으로", "처럼", "보다", "마다", "이나", "하고", "을", "를", "이", "가", "은", "는", "에", "로", "의", "도", "만", "과", "와"}
