@@ -22,13 +22,25 @@ type client struct {
 	wire     Wire
 	errand   Errand
 
-	exchanges int // so far: they number the pages of the prompt log
+	asked []digest.ID // the requests so far: their number is that of the page in the prompt log
 }
 
 var errTimeout = errors.New("the time for the request was over")
 
 // Generate implements Model. It asks at most Tries times, whatever goes wrong, and ends within Timeout.
 func (c *client) Generate(ctx context.Context, r Request) (Answer, error) {
+	a, err := c.generate(ctx, r)
+	if ctx.Err() != nil {
+		return a, err // it was cut off: whoever goes on has a right to what was paid for
+	}
+	if err != nil {
+		c.set.Recordings.drop(c.errand.Key, c.asked) // another attempt is to have another answer
+	}
+	c.set.delivered.Store(delivery{c.errand.Key, c.errand.Attempt}, true)
+	return a, err
+}
+
+func (c *client) generate(ctx context.Context, r Request) (Answer, error) {
 	if err := ctx.Err(); err != nil {
 		return Answer{}, context.Cause(ctx)
 	}
@@ -109,7 +121,7 @@ func (c *client) exchange(ctx context.Context, r Request, left *int) (Answer, er
 	if err != nil {
 		return Answer{}, err
 	}
-	c.exchanges++
+	c.asked = append(c.asked, id)
 	if c.set.Replay != nil {
 		*left--
 		e, err := c.set.Replay.any(ctx, id, c.settings, r)
@@ -117,7 +129,7 @@ func (c *client) exchange(ctx context.Context, r Request, left *int) (Answer, er
 	}
 	if e, ok, err := c.set.Recordings.under(ctx, id, c.errand.Key); err != nil {
 		return Answer{}, err
-	} else if ok {
+	} else if ok && !c.outdated(e) {
 		*left--
 		return e.answer(), c.log(ctx, e)
 	}
@@ -139,6 +151,19 @@ func (c *client) exchange(ctx context.Context, r Request, left *int) (Answer, er
 		err = kerr
 	}
 	return a, err
+}
+
+// delivery is an answer that came to whoever asked for it, in one attempt.
+type delivery struct {
+	key     digest.ID
+	attempt int
+}
+
+// outdated reports whether a recording was delivered by this process to an earlier attempt, which then came to nothing: the
+// attempt is a retry, and wants another answer. What a dead process recorded may never have arrived.
+func (c *client) outdated(e Entry) bool {
+	_, arrived := c.set.delivered.Load(delivery{c.errand.Key, e.Attempt})
+	return arrived && e.Attempt != c.errand.Attempt
 }
 
 // reserve sets aside the most that an answer can cost: a token has at least one byte of what is sent.
@@ -181,7 +206,7 @@ func (c *client) log(ctx context.Context, e Entry) error {
 	if err != nil {
 		return fault.Wrap(fault.Internal, err, "write a page of the prompt log")
 	}
-	_, err = c.errand.Put(ctx, fmt.Sprintf("%s%d", PagePrefix, c.exchanges), PageType, strings.NewReader(c.clean(string(body))))
+	_, err = c.errand.Put(ctx, fmt.Sprintf("%s%d", PagePrefix, len(c.asked)), PageType, strings.NewReader(c.clean(string(body))))
 	return err
 }
 

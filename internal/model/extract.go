@@ -3,6 +3,7 @@ package model
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -15,7 +16,7 @@ import (
 const invisible = " \t\r\n\uFEFF\u200B\u200C\u200D\u2060\u00A0"
 
 // mostStarts bounds how often JSON is looked for in a text: each time may read all of it.
-const mostStarts = 100
+const mostStarts = 50
 
 // extract finds the one JSON object in a text, alone, fenced or in the midst of prose. Several are none: nobody can tell which
 // was meant.
@@ -36,11 +37,11 @@ func extract(text string) (json.RawMessage, error) {
 		text = text[i:]
 		d := json.NewDecoder(strings.NewReader(text))
 		var raw json.RawMessage
-		switch err := d.Decode(&raw); err {
-		case nil:
+		switch err := d.Decode(&raw); {
+		case err == nil:
 			found = append(found, raw)
 			text = text[d.InputOffset():]
-		case io.ErrUnexpectedEOF: // what is inside of something that was cut off is not the answer
+		case errors.Is(err, io.ErrUnexpectedEOF): // what is inside of something that was cut off is not the answer
 			return nil, fmt.Errorf("the JSON in the answer is cut off")
 		default:
 			text = text[1:] // a brace in prose

@@ -37,9 +37,9 @@ func (r *Recordings) read(ctx context.Context, file string) (e Entry, ok bool, e
 	if err != nil {
 		return e, false, fault.Wrap(fault.Invalid, err, "read a recorded answer").Remedy("make %s readable by you", r.Dir)
 	}
-	var id digest.ID
-	if id.UnmarshalText(text) != nil {
-		return e, false, nil
+	id, bad := digest.Parse(string(text))
+	if bad != nil {
+		return e, false, nil //nolint:nilerr // a file that was never finished is none
 	}
 	body, err := artifact.ReadAll(ctx, r.Artifacts, id, 4*maxBody)
 	if fault.Is(err, fault.NotFound) {
@@ -75,6 +75,16 @@ func (r *Recordings) put(ctx context.Context, request, effect digest.ID, e Entry
 		return fault.Wrap(fault.Invalid, err, "record an answer").Remedy("make %s a folder that you can write", r.Dir)
 	}
 	return whole(filepath.Join(dir, effect.String()), []byte(blob.ID.String()))
+}
+
+// drop forgets what was answered under an effect key. The content stays among the artifacts.
+func (r *Recordings) drop(effect digest.ID, requests []digest.ID) {
+	if r == nil {
+		return
+	}
+	for _, id := range requests {
+		_ = os.Remove(filepath.Join(r.Dir, id.String(), effect.String())) // one that stays is only used again
+	}
 }
 
 // whole writes a file that is there entirely or not at all, whatever dies meanwhile.

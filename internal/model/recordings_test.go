@@ -49,8 +49,10 @@ func TestPaidOnce(t *testing.T) {
 	s := modeltest.New(t, modeltest.Says("no"), modeltest.Says(good), modeltest.Says(`{"city": "Busan"}`))
 	b := newBench(openai.Provider, s.URL)
 	b.set.Recordings = recordings(t)
-	for range 3 {
+	for range 3 { // each time after a crash
 		host := &capabilitytest.Host{}
+		again := newBench(openai.Provider, s.URL)
+		again.set.Recordings, b = b.set.Recordings, again
 		if a, err := b.as(t, model.Errand{Key: key("a"), Put: host.Put}, city()); err != nil || string(a.JSON) != good || s.Calls() != 2 {
 			t.Fatal(a, err, s.Calls())
 		}
@@ -59,6 +61,31 @@ func TestPaidOnce(t *testing.T) {
 		}
 	}
 	if a, err := b.as(t, model.Errand{Key: key("b")}, city()); err != nil || string(a.JSON) != `{"city": "Busan"}` || s.Calls() != 3 {
+		t.Error(a, err, s.Calls())
+	}
+}
+
+// A retry is no repetition: the answer that came to nothing is not given again. Nor is one that could not be used.
+func TestRetriesAskAnew(t *testing.T) {
+	s := modeltest.New(t, modeltest.Says("one"), modeltest.Says("two"), modeltest.Says("no"), modeltest.Says("no"), modeltest.Says("no"), modeltest.Says(good))
+	b := newBench(openai.Provider, s.URL)
+	b.set.Recordings = recordings(t)
+	for attempt, want := range []string{1: "one", 2: "two"} {
+		if attempt == 0 {
+			continue
+		}
+		for range 2 {
+			if a, err := b.as(t, model.Errand{Key: key("a"), Attempt: attempt}, model.Ask("", "hi")); err != nil || a.Text != want || s.Calls() != attempt {
+				t.Error(attempt, a, err, s.Calls())
+			}
+		}
+	}
+	if _, err := b.as(t, model.Errand{Key: key("b"), Attempt: 1}, city()); err == nil || s.Calls() != 5 {
+		t.Error(err, s.Calls())
+	}
+	later := newBench(openai.Provider, s.URL)
+	later.set.Recordings = b.set.Recordings
+	if a, err := later.as(t, model.Errand{Key: key("b"), Attempt: 2}, city()); err != nil || string(a.JSON) != good || s.Calls() != 6 {
 		t.Error(a, err, s.Calls())
 	}
 }

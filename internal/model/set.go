@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/cairn-plan/cairn/internal/fault"
@@ -26,7 +27,8 @@ type Set struct {
 	// Transport is the network; nil: the usual.
 	Transport http.RoundTripper
 
-	breakers breakers
+	breakers  breakers
+	delivered sync.Map // delivery: true
 }
 
 // Clock tells the time and waits; a test has its own. The zero Clock is the machine's.
