@@ -40,7 +40,8 @@ type Place struct {
 	Of    string `json:"of,omitempty"` // name of the plan, path of the project from the home; empty: global
 }
 
-func (p Place) String() string {
+// Where says in words for whom a fact holds.
+func (p Place) Where() string {
 	if p.Scope == Plan {
 		return "plan " + p.Of
 	}
@@ -86,7 +87,7 @@ func (s Source) String() string {
 	}
 	text := strings.Join(parts, "/")
 	if s.Record > 0 {
-		text += "#" + json.Number(itoa(s.Record)).String()
+		text += "#" + itoa(s.Record)
 	}
 	if text == "" {
 		return s.Note

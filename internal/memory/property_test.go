@@ -22,7 +22,7 @@ func TestChains(t *testing.T) {
 		said := map[string][]memory.Fact{} // by place and key, newest first
 		for n := range rapid.IntRange(1, 12).Draw(t, "steps") {
 			f := memory.Fact{Key: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "key"), Place: rapid.SampledFrom(places).Draw(t, "place")}
-			chain := said[f.String()+f.Key]
+			chain := said[f.Where()+f.Key]
 			known := len(chain) > 0 && !chain[0].Forgotten
 			var err error
 			if rapid.IntRange(0, 2).Draw(t, "forget") == 0 {
@@ -37,7 +37,7 @@ func TestChains(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			said[f.String()+f.Key] = slices.Insert(chain, 0, f)
+			said[f.Where()+f.Key] = slices.Insert(chain, 0, f)
 		}
 		current := 0
 		for _, chain := range said {

@@ -122,7 +122,7 @@ func runMemorySet(ctx context.Context, m *memory.Memory, actor string, o memoryS
 	if f.Supersedes > 0 {
 		did = "remembered anew"
 	}
-	_, err = fmt.Fprintf(out, "%s: %s (%s)\n", f.Key, did, f.Place)
+	_, err = fmt.Fprintf(out, "%s: %s (%s)\n", f.Key, did, f.Where())
 	return err
 }
 
@@ -167,7 +167,7 @@ func runMemoryForget(ctx context.Context, m *memory.Memory, actor string, o memo
 	if out.JSON {
 		return out.print(f)
 	}
-	_, err = fmt.Fprintf(out, "%s: forgotten (%s)\n", f.Key, f.Place)
+	_, err = fmt.Fprintf(out, "%s: forgotten (%s)\n", f.Key, f.Where())
 	return err
 }
 
