@@ -38,7 +38,7 @@ type Constraint struct {
 }
 
 var (
-	spanOf   = regexp.MustCompile(`(?i)(\d+(?:\.\d+)?|\ban?|\bone|\btwo|\bthree|\bfour|\bfive|\bsix|\bhalf an)[\s-]*(minutes?|mins?|hours?|hrs?|days?|weeks?|months?|[mhdw]\b|분|시간|일|주일|주|개월|달)`)
+	spanOf   = regexp.MustCompile(`(?i)(?:(\d+(?:\.\d+)?)[\s-]*|\b(half an|an?|one|two|three|four|five|six)[\s-]+)(minutes?|mins?|hours?|hrs?|days?|weeks?|months?|[mhdw]\b|분|시간|일|주일|주|개월|달)`)
 	moneyOf  = regexp.MustCompile(`(?i)([$€£₩])\s?(\d[\d,]*(?:\.\d+)?)(k\b)?|(\d[\d,]*(?:\.\d+)?)(k)?\s*(usd|eur|gbp|krw|jpy|dollars?|euros?|pounds?|won|만\s?원|원|달러)|\b(usd|eur|gbp|krw|jpy)\s?(\d[\d,]*(?:\.\d+)?)`)
 	dateOf   = regexp.MustCompile(`\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}Z?)?)?`)
 	byDay    = regexp.MustCompile(`(?i)\b(?:by|before|until|no later than|due)\s+(?:(?:the\s+)?(?:end of|next|this|early|mid|late)\s+)*(?:\d{4}-\d{2}-\d{2}|monday|tuesday|wednesday|thursday|friday|saturday|sunday|tomorrow|tonight|noon|today|week|month|quarter|year|day|january|february|march|april|may|june|july|august|september|october|november|december|christmas)\b(?:\s+\d{1,2}(?:st|nd|rd|th)?)?|(?:오늘|내일|모레|이번 주|다음 주|이번 달|다음 달|[월화수목금토일]요일|\d+월 \d+일)\S*\s?까지`)
@@ -135,14 +135,14 @@ func ParseSpan(s string) (time.Duration, bool) {
 	if m == nil {
 		return 0, false
 	}
-	n, known := numerals[strings.ToLower(m[1])]
+	n, known := numerals[strings.ToLower(m[2])]
 	if !known {
 		n, _ = strconv.ParseFloat(m[1], 64) // the pattern lets only numbers in
 	}
 	unit := map[string]time.Duration{"m": time.Minute, "분": time.Minute, "h": time.Hour, "시": time.Hour, "d": 8 * time.Hour, "일": 8 * time.Hour,
 		"w": 40 * time.Hour, "주": 40 * time.Hour, "개": 160 * time.Hour, "달": 160 * time.Hour}
-	first := string([]rune(strings.ToLower(m[2]))[0])
-	if strings.HasPrefix(strings.ToLower(m[2]), "month") {
+	first := string([]rune(strings.ToLower(m[3]))[0])
+	if strings.HasPrefix(strings.ToLower(m[3]), "month") {
 		first = "달"
 	}
 	return time.Duration(n * float64(unit[first])), true

@@ -49,10 +49,12 @@ func (l *library) choose(c planner.Clause) (best *method, match float64) {
 	for _, m := range l.methods {
 		score := 0.0
 		hits := m.objects.hits(said)
-		if m.Named && hits == 0 {
+		says := slices.Contains(m.Verbs, c.Verb)
+		// What cannot be taken back is never read into a goal that does not ask for it.
+		if m.Named && hits == 0 || m.grave && !says {
 			continue
 		}
-		if slices.Contains(m.Verbs, c.Verb) {
+		if says {
 			score += forVerb
 			if slices.Contains(l.terms.Common, c.Verb) {
 				score += forCommon - forVerb

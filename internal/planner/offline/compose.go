@@ -11,11 +11,11 @@ import (
 
 // compose joins the methods of all clauses: the first gives its steps, each of the others what acts in it, put before the
 // step that verifies. A step that does the part of a clause already is named after it.
-func (p *Planner) compose(parts []part, s *planner.Signals) []planner.Step {
+//
+// What may be left out if there are too many steps is told by its ids.
+func (p *Planner) compose(parts []part, s *planner.Signals) (steps []planner.Step, optional []string) {
 	first := parts[0]
 	fill := filler{s.Lang, first.clause}
-	var steps []planner.Step
-	var optional []string
 	for i := range first.method.Steps {
 		t := &first.method.Steps[i]
 		step := fill.step(t, previous(steps))
@@ -39,7 +39,29 @@ func (p *Planner) compose(parts []part, s *planner.Signals) []planner.Step {
 		steps = without(steps, optional[len(optional)-1])
 		optional = optional[:len(optional)-1]
 	}
-	return merge(steps, s.Lang)
+	return merge(steps, s.Lang), optional
+}
+
+// lead puts the part first whose method does most of the others' parts: to write the notes and publish a release is a
+// release. Of equals the first stays.
+func lead(parts []part) []part {
+	best, most := 0, 0
+	for i, p := range parts {
+		if p.method == nil {
+			continue
+		}
+		n := 0
+		for j, other := range parts {
+			if j != i && serving(p.method, other) >= 0 {
+				n++
+			}
+		}
+		if n > most {
+			best, most = i, n
+		}
+	}
+	out := []part{parts[best]}
+	return append(append(out, parts[:best]...), parts[best+1:]...)
 }
 
 // serving finds the step of the first method that does another's part.
@@ -47,7 +69,16 @@ func serving(m *method, other part) int {
 	if other.method == nil {
 		return -1
 	}
-	return slices.IndexFunc(m.Steps, func(t template) bool { return slices.Contains(t.Serves, other.method.ID) })
+	return slices.IndexFunc(m.Steps, func(t template) bool {
+		return slices.Contains(t.Serves, other.method.ID) || t.Acts && other.method == m && other.same()
+	})
+}
+
+// same reports whether a clause speaks of what another named: "and fix it".
+func (p part) same() bool {
+	return slices.ContainsFunc(planner.Words(p.clause.Object), func(w string) bool {
+		return slices.Contains([]string{"them", "cause", "problem", "issue", "원인", "문제"}, w)
+	}) || slices.Contains([]string{"it", "this", "that", "these"}, strings.ToLower(p.clause.Object))
 }
 
 // take makes a step that would do the part of a clause anyway say so.
@@ -72,6 +103,7 @@ func (p part) steps(lang string) []planner.Step {
 		step := f.step(t, previous(out))
 		step.Needs = previous(out)
 		if t.Acts {
+			step.Title = upper(shorten(p.clause.Text, 90))
 			step.Meets = append(step.Meets, p.id)
 		}
 		out = append(out, step)

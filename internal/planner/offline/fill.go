@@ -31,6 +31,13 @@ var (
 // core is what a clause is about, without where it is to go and why.
 func core(c planner.Clause) string {
 	object := c.Object
+	if rest, ok := strings.CutPrefix(object, "why "); ok {
+		return "the problem that " + rest
+	}
+	if strings.HasPrefix(object, "whether ") || strings.HasPrefix(object, "how ") {
+		return object
+	}
+	object = strings.TrimPrefix(object, "for ")
 	if cut := tidy(tail.ReplaceAllString(object, "")); cut != "" {
 		object = cut
 	}
@@ -48,7 +55,8 @@ func (f filler) with(t text, object string) string {
 	if object == "" {
 		object = fill(f.lang, "it", "대상")
 	}
-	return upper(slot.ReplaceAllStringFunc(t.in(f.lang), func(m string) string {
+	said := strings.ReplaceAll(t.in(f.lang), "{clause}", shorten(f.clause.Text, 90))
+	return upper(slot.ReplaceAllStringFunc(said, func(m string) string {
 		if pair := slot.FindStringSubmatch(m)[1]; pair != "" {
 			return object + particle(object, pair)
 		}
@@ -83,7 +91,7 @@ func (f filler) step(t *template, before []string) planner.Step {
 
 // title names the whole object where the step does what the clause asks for.
 func (f filler) title(t *template) string {
-	if t.Acts && !slices.Contains([]string{"add", "introduce"}, f.clause.Verb) {
+	if t.Acts && !slices.Contains([]string{"add", "introduce"}, f.clause.Verb) && !strings.HasPrefix(f.clause.Object, "why ") {
 		return f.with(t.Title, f.clause.Object)
 	}
 	return f.text(t.Title)

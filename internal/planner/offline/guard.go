@@ -10,8 +10,8 @@ import (
 
 // guard puts a gate before every step that cannot be taken back and has none. Where there is no room for another step,
 // the step itself is critical, and the policy of every run asks for consent before it.
-func guard(steps []planner.Step, parts []part, s planner.Signals) []planner.Step {
-	mark(steps, parts, s)
+func (l *library) guard(steps []planner.Step, optional []string, parts []part, s planner.Signals) []planner.Step {
+	l.mark(steps, parts)
 	for i := 0; i < len(steps); i++ {
 		step := &steps[i]
 		if step.Effect == "" || step.Kind == plan.Gate {
@@ -22,11 +22,17 @@ func guard(steps []planner.Step, parts []part, s planner.Signals) []planner.Step
 		if gated(steps, i) {
 			continue
 		}
-		if len(steps) >= planner.MaxSteps {
+		id := step.ID
+		for len(steps) >= planner.MaxSteps && len(optional) > 0 {
+			steps = without(steps, optional[len(optional)-1])
+			optional = optional[:len(optional)-1]
+		}
+		i = slices.IndexFunc(steps, func(s planner.Step) bool { return s.ID == id })
+		if i < 0 || len(steps) >= planner.MaxSteps {
 			continue
 		}
-		gate := gateFor(*step, s.Lang)
-		step.Needs = []string{gate.ID}
+		gate := gateFor(steps[i], s.Lang)
+		steps[i].Needs = []string{gate.ID}
 		steps = slices.Insert(steps, i, gate)
 		i++
 	}
@@ -34,10 +40,10 @@ func guard(steps []planner.Step, parts []part, s planner.Signals) []planner.Step
 }
 
 // mark gives the steps that act for a clause the effect that its words have.
-func mark(steps []planner.Step, parts []part, s planner.Signals) {
+func (l *library) mark(steps []planner.Step, parts []part) {
 	for _, p := range parts {
 		effect := p.clause.Effect
-		if effect == "" && p.method != nil && p.method.Changes && wordsOf(library0().terms.Places).hits(planner.Words(p.clause.Object)) > 0 {
+		if effect == "" && p.method != nil && p.method.Changes && wordsOf(l.terms.Places).hits(planner.Words(p.clause.Object)) > 0 {
 			effect = risk.Outage
 		}
 		if effect == "" {
@@ -54,11 +60,6 @@ func mark(steps []planner.Step, parts []part, s planner.Signals) {
 			}
 		}
 	}
-}
-
-func library0() *library {
-	l, _ := standard() // a planner exists, so it was read
-	return l
 }
 
 // gated reports whether somebody is asked on every way to a step.

@@ -36,6 +36,7 @@ type method struct {
 	Steps   []template `yaml:"steps"`
 
 	objects words
+	grave   bool // a step of it cannot be taken back
 }
 
 // template is a step with slots.
@@ -126,6 +127,7 @@ func load() (*library, error) {
 	for _, id := range slices.Sorted(maps.Keys(byID)) {
 		m := byID[id]
 		m.objects = wordsOf(m.Objects)
+		m.grave = slices.ContainsFunc(m.Steps, func(t template) bool { return t.Effect != "" })
 		for _, v := range m.Verbs {
 			l.verbs[v] = true
 		}

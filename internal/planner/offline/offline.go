@@ -42,10 +42,10 @@ func (p *Planner) Draft(ctx context.Context, goal planner.Goal, menu planner.Men
 	if err := planner.Contradiction(signals.Constraints); err != nil {
 		return nil, err
 	}
-	parts := p.library.assign(&signals)
+	parts := lead(p.library.assign(&signals))
 	d := &planner.Draft{Goal: goal, Signals: signals}
-	d.Steps = p.compose(parts, &signals)
-	d.Steps = guard(d.Steps, parts, signals)
+	steps, optional := p.compose(parts, &signals)
+	d.Steps = p.library.guard(steps, optional, parts, signals)
 	bind(d.Steps, goal, signals, menu.Without(signals.Constraints))
 	d.Done = done(parts, goal)
 	promise(d)
