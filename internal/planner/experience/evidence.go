@@ -21,11 +21,10 @@ type row struct {
 }
 
 const (
-	rounds  = 4    // more would learn the past by heart
-	rate    = 1.0  // length of a step
-	caution = 1e-4 // pull toward zero
-	rarest  = 2    // cases that a feature must be in to be heard
-	common  = 20   // cases from which on a feature speaks of all capabilities
+	rounds = 5   // more would learn the past by heart
+	rate   = 1.0 // length of a step
+	rarest = 2   // cases that a feature must be in to be heard
+	common = 20  // cases from which on a feature speaks of all capabilities
 	// unlikely is the log-odds of one in a hundred; an error smaller than that teaches nothing.
 	unlikely = -4.6
 )
@@ -55,7 +54,7 @@ func learnEvidence(x *index, plans [][]int, caps int) *evidence {
 				e.bias[c] -= 0.1 * wrong[c] / math.Sqrt(1+pace[c])
 			}
 			for _, w := range v {
-				e.rows[w.feature].learn(w.weight, wrong, active)
+				e.rows[w.feature].learn(w.says, wrong, active)
 			}
 		}
 	}
@@ -113,7 +112,7 @@ func (r *row) learn(weight float64, wrong []float64, active []int32) {
 }
 
 func (r *row) step(i int, slope float64) {
-	s := float32(slope + caution*float64(r.weight[i]))
+	s := float32(slope)
 	r.pace[i] += s * s
 	r.weight[i] -= rate * s / float32(math.Sqrt(float64(0.01+r.pace[i])))
 }
@@ -125,12 +124,12 @@ func (e *evidence) score(v vector, scores []float64) {
 		r := &e.rows[w.feature]
 		if r.caps == nil {
 			for c, says := range r.weight {
-				scores[c] += w.weight * float64(says)
+				scores[c] += w.says * float64(says)
 			}
 			continue
 		}
 		for i, c := range r.caps {
-			scores[c] += w.weight * float64(r.weight[i])
+			scores[c] += w.says * float64(r.weight[i])
 		}
 	}
 }
@@ -153,7 +152,7 @@ func (e *evidence) places(v vector, caps []int) []float64 {
 	for i, c := range caps {
 		sum, weight := 0.0, 0.0
 		for _, w := range v {
-			if s := w.weight * e.says(w.feature, c); s > 0 {
+			if s := w.says * e.says(w.feature, c); s > 0 {
 				sum += s * s * float64(w.at)
 				weight += s * s
 			}
@@ -169,7 +168,7 @@ func (e *evidence) places(v vector, caps []int) []float64 {
 func (e *evidence) speaking(g []token, v vector, capability int) []string {
 	var all []voice
 	for _, w := range v {
-		if s := w.weight * e.says(w.feature, capability); s > 0 {
+		if s := w.says * e.says(w.feature, capability); s > 0 {
 			all = append(all, voice{w.at, s})
 		}
 	}

@@ -18,6 +18,9 @@ type index struct {
 // what is wanted.
 const rareness = 0.6
 
+// usual is about the length of a goal of some thirty words, before it is made one.
+const usual = 10
+
 type posting struct {
 	doc    int32
 	weight float32
@@ -29,7 +32,8 @@ type vector []weighted
 type weighted struct {
 	feature int
 	weight  float64
-	at      int // where the feature stands first
+	says    float64 // its weight as evidence: a long goal holds several wishes, each in words of its own
+	at      int     // where the feature stands first
 }
 
 type neighbour struct {
@@ -108,10 +112,11 @@ func (x *index) vector(tokens []token) vector {
 	for _, f := range order {
 		w := (1 + math.Log(float64(counts[f]))) * x.idf[f]
 		sum += w * w
-		v = append(v, weighted{f, w, first[f]})
+		v = append(v, weighted{feature: f, weight: w, at: first[f]})
 	}
 	norm := math.Sqrt(sum)
 	for i := range v {
+		v[i].says = v[i].weight / math.Sqrt(norm*usual)
 		v[i].weight /= norm
 	}
 	return v

@@ -8,11 +8,12 @@ import (
 // What recall heeds, and how much.
 const (
 	circle   = 32   // past goals that vote
-	decline  = 4.0  // how fast a vote falls with likeness
+	decline  = 6.0  // how fast a vote falls with likeness
 	trust    = 0.3  // share of the votes in a likelihood; the rest is the evidence of words
+	hearsay  = 1.5  // how far a description that answers to the goal raises the odds
 	together = 0.5  // what it counts that a plan of just these capabilities has been seen nearby
 	unseen   = 0.02 // the share of votes lent to every set, seen or not
-	balance  = 20.0 // what the expected F1 counts against being right about everything
+	balance  = 6.0  // what the expected F1 counts against being right about everything
 	worth    = 0.05 // likelihood from which on a capability is considered
 	longest  = 7    // capabilities that are considered together
 	doubt    = 1e-3 // likelihoods stay this far from certain
@@ -35,7 +36,7 @@ func (p *Planner) recall(g []token) memory {
 		return m
 	}
 	votes := weigh(m.near)
-	odds := p.likelihoods(m.vector, m.near, votes)
+	odds := p.likelihoods(g, m, votes)
 	best := p.choose(odds, m.near, votes)
 	places := p.words.places(m.vector, best)
 	for i, c := range best {
@@ -79,21 +80,28 @@ func weigh(near []neighbour) []float64 {
 	return votes
 }
 
-// likelihoods blends the votes of the neighbours with the evidence of the words.
-func (p *Planner) likelihoods(v vector, near []neighbour, votes []float64) []float64 {
+// likelihoods blends the votes of the neighbours with the evidence of the words, and heeds what the menu says of each
+// capability.
+func (p *Planner) likelihoods(g []token, m memory, votes []float64) []float64 {
 	all := make([]float64, len(p.caps))
-	p.words.score(v, all)
+	p.words.score(m.vector, all)
 	for c := range all {
 		all[c] = (1 - trust) * sigmoid(all[c])
 	}
-	for i, n := range near {
+	for i, n := range m.near {
 		for _, c := range p.plans[n.doc] {
 			all[c] += trust * votes[i]
 		}
 	}
-	for c := range all {
-		if !p.menu.has(c) {
+	said := p.menu.scores(g)
+	top := slices.Max(said)
+	for c, s := range said {
+		switch {
+		case !p.menu.has(c):
 			all[c] = 0
+		case top > 0:
+			raise := hearsay * (s / top) * (s / top)
+			all[c] *= (1 + raise) / (1 + raise*all[c])
 		}
 	}
 	return all
