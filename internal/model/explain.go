@@ -38,7 +38,7 @@ func (c *client) explain(ctx context.Context, rep reply, err error, tries int) e
 			Remedy("see whether %s is the address of a server that speaks as %s does", host, c.settings.Provider)
 	case errors.As(err, &dns):
 		return fault.Wrap(fault.Failed, err, "%s: the host of %s is not known", c.title(), host).Remedy("check url of model %s, and the network", c.name)
-	case errors.Is(err, syscall.ECONNREFUSED):
+	case errors.Is(err, syscall.ECONNREFUSED), strings.Contains(err.Error(), "refused"): // Windows has a number of its own
 		return fault.Wrap(fault.Failed, err, "%s: nobody listens at %s", c.title(), host).Remedy("start the server, or correct url of model %s", c.name)
 	case insecure(err):
 		return fault.Wrap(fault.Failed, err, "%s: no safe connection to %s", c.title(), host).Remedy("check the certificate and its name, the clock of this machine, and that the port speaks https")
