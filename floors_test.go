@@ -44,10 +44,10 @@ var floors = []struct {
 		"layout":      nil,
 	}},
 	{"study", map[string][]string{
-		"planner":            nil,
-		"planner/offline":    {"planner"},
 		"audit":              nil,
 		"memory":             nil,
+		"planner":            nil,
+		"planner/offline":    {"planner"},
 		"rehearsal":          nil,
 		"planner/experience": nil,
 		"planner/score":      nil,
