@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"os"
 
 	"github.com/cairn-plan/cairn/internal/assembly"
 	"github.com/cairn-plan/cairn/internal/door/cli"
 	"github.com/cairn-plan/cairn/internal/driver/local"
 	"github.com/cairn-plan/cairn/internal/engine"
+	"github.com/cairn-plan/cairn/internal/model"
 	"github.com/cairn-plan/cairn/internal/plan"
 	"github.com/cairn-plan/cairn/internal/secret"
 )
@@ -35,7 +37,8 @@ func parts(hard <-chan struct{}) cli.Parts {
 }
 
 func options(s cli.Site, v cli.Version) assembly.Options {
-	return assembly.Options{Home: s.Home, Root: s.Root, Version: v.Number, Secrets: sources(s.Secrets), People: s, Policies: s.Policies}
+	return assembly.Options{Home: s.Home, Root: s.Root, Version: v.Number, Secrets: sources(s.Secrets), People: s, Policies: s.Policies,
+		Models: assembly.Models{Config: models(s.Models), Replay: s.Replay, Env: os.Getenv}}
 }
 
 // sources are where the settings say that secrets come from.
@@ -43,6 +46,16 @@ func sources(from map[string]cli.Secret) secret.Config {
 	c := secret.Config{}
 	for name, s := range from {
 		c[name] = secret.Source(s)
+	}
+	return c
+}
+
+// models are what the settings say of them.
+func models(from map[string]cli.Model) model.Config {
+	c := model.Config{}
+	for name, m := range from {
+		c[name] = model.Settings{Provider: m.Provider, Model: m.Model, URL: m.URL, Key: m.Key, MaxTokens: m.MaxTokens,
+			Temperature: m.Temperature, Timeout: m.Timeout, Tries: m.Tries, Price: model.Price(m.Price)}
 	}
 	return c
 }
@@ -70,7 +83,8 @@ func open(ctx context.Context, o assembly.Options) (*cli.House, error) {
 			}
 			return steps, err
 		},
-		Close: h.Close,
+		Memory: h.Memory,
+		Close:  h.Close,
 	}, nil
 }
 

@@ -42,6 +42,7 @@ func params(dir string) testscript.Params {
 			env.Setenv("CAIRN_ACTOR", "ann")
 			env.Setenv("NO_COLOR", "1")
 			env.Setenv("WEB", web())
+			env.Setenv("MODEL", modelServer())
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // or each of some hundred commands ends with a second of sleep
 			// A project of its own, whatever lies above the folder for temporary files.
 			if err := os.WriteFile(filepath.Join(env.WorkDir, "cairn.yaml"), nil, 0o644); err != nil {

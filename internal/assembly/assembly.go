@@ -15,6 +15,8 @@ import (
 	"github.com/cairn-plan/cairn/internal/engine"
 	"github.com/cairn-plan/cairn/internal/fault"
 	"github.com/cairn-plan/cairn/internal/journal"
+	"github.com/cairn-plan/cairn/internal/memory"
+	"github.com/cairn-plan/cairn/internal/model"
 	"github.com/cairn-plan/cairn/internal/policy"
 	"github.com/cairn-plan/cairn/internal/runner/machine"
 	"github.com/cairn-plan/cairn/internal/runner/process"
@@ -29,6 +31,7 @@ type Options struct {
 	Root    string // the project
 	Version string
 	Secrets secret.Config // where secrets come from, beside CAIRN_SECRET_*
+	Models  Models        // optional
 	People  engine.People // who has which role; optional
 	// Policies are those of the project and the home; optional.
 	Policies func() ([]policy.Source, error)
@@ -45,6 +48,8 @@ type House struct {
 	Store        *sqlite.Store
 	Artifacts    *disk.Store
 	Capabilities *capability.Registry
+	Memory       *memory.Memory
+	Models       *model.Set
 
 	sealer  func() (*audit.Sealer, error)
 	spaces  spaces
@@ -60,7 +65,12 @@ func Open(ctx context.Context, o Options) (*House, error) {
 		return nil, fault.Wrap(fault.Invalid, err, "make the home %s", o.Home).
 			Remedy("choose a folder that can be written, with --home or CAIRN_HOME")
 	}
-	caps, err := Capabilities(o.Home)
+	h := &House{Home: o.Home, Root: o.Root}
+	models, err := newModels(o.Models)
+	if err != nil {
+		return nil, err
+	}
+	caps, err := capabilities(o.Home, models, func() *memory.Memory { return h.Memory })
 	if err != nil {
 		return nil, err
 	}
@@ -73,16 +83,19 @@ func Open(ctx context.Context, o Options) (*House, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &House{Home: o.Home, Root: o.Root, Store: store, Capabilities: caps}
-	if err := h.furnish(o); err != nil {
+	h.Store, h.Capabilities = store, caps
+	if err := h.furnish(o, models); err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
 	return h, nil
 }
 
-func (h *House) furnish(o Options) error {
+func (h *House) furnish(o Options, models *model.Set) error {
 	var err error
 	if h.Artifacts, err = disk.Open(h.Home); err != nil {
+		return err
+	}
+	if err := h.furnishModels(models, o.Models); err != nil {
 		return err
 	}
 	h.sealer = sync.OnceValues(func() (*audit.Sealer, error) {
@@ -92,7 +105,7 @@ func (h *House) furnish(o Options) error {
 		}
 		return audit.NewSealer(h.Store, key, audit.HeadPath(h.Home), o.Now), nil
 	})
-	if h.secrets.store, err = secret.Open(o.Secrets, secret.Options{Dir: h.Root}); err != nil {
+	if h.secrets.store, err = secret.Open(withKeys(o.Secrets, models), secret.Options{Dir: h.Root}); err != nil {
 		return err
 	}
 	host, err := os.Hostname()
@@ -118,6 +131,7 @@ func (h *House) furnish(o Options) error {
 		People:    o.People,
 		Policies:  o.Policies,
 	})
+	h.Memory = h.remember(o)
 	return nil
 }
 

@@ -7,11 +7,15 @@ import (
 
 	"github.com/cairn-plan/cairn/internal/capability"
 	"github.com/cairn-plan/cairn/internal/fault"
+	"github.com/cairn-plan/cairn/internal/memory"
+	"github.com/cairn-plan/cairn/internal/model"
 	"github.com/cairn-plan/cairn/internal/runner/file"
 	"github.com/cairn-plan/cairn/internal/runner/git"
 	"github.com/cairn-plan/cairn/internal/runner/http"
 	"github.com/cairn-plan/cairn/internal/runner/human"
 	"github.com/cairn-plan/cairn/internal/runner/manifest"
+	runnermemory "github.com/cairn-plan/cairn/internal/runner/memory"
+	runnermodel "github.com/cairn-plan/cairn/internal/runner/model"
 	"github.com/cairn-plan/cairn/internal/runner/noop"
 	"github.com/cairn-plan/cairn/internal/runner/pipeline"
 	"github.com/cairn-plan/cairn/internal/runner/shell"
@@ -25,6 +29,11 @@ func Manifests(home string) string { return filepath.Join(home, "capabilities") 
 // Capabilities makes the registry: what is built in, and what the manifests of a home add. A manifest that is broken is
 // an error: a plan that uses it could not be judged.
 func Capabilities(home string) (*capability.Registry, error) {
+	return capabilities(home, &model.Set{}, func() *memory.Memory { return nil })
+}
+
+// capabilities is Capabilities with the models and the memory of a home that is open.
+func capabilities(home string, models *model.Set, lend runnermemory.Lend) (*capability.Registry, error) {
 	r := capability.NewRegistry()
 	requests := http.New(nil)
 	builtin := []capability.Entry{
@@ -36,6 +45,8 @@ func Capabilities(home string) (*capability.Registry, error) {
 	builtin = append(builtin, git.All(nil)...)
 	builtin = append(builtin, http.All(requests)...)
 	builtin = append(builtin, human.All()...)
+	builtin = append(builtin, runnermemory.All(lend)...)
+	builtin = append(builtin, runnermodel.All(models)...)
 	builtin = append(builtin, sql.All()...)
 	builtin = append(builtin, web.All(web.New(filepath.Join(home, "cache", "web"), nil, time.Now))...)
 	for _, b := range builtin {

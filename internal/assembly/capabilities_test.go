@@ -44,7 +44,7 @@ func TestCatalogueIsInstalled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	builtin := map[string]bool{"file": true, "git": true, "http": true, "noop": true, "pipeline": true, "shell": true, "sql": true}
+	builtin := map[string]bool{"file": true, "git": true, "http": true, "memory": true, "noop": true, "pipeline": true, "shell": true, "sql": true}
 	for _, id := range capability.Catalogue {
 		if noun, _, _ := strings.Cut(id, "."); (builtin[noun] || id == "web.fetch") && !r.Installed(id) {
 			t.Errorf("%s is in the catalogue, and nothing performs it", id)

@@ -142,7 +142,7 @@ func carryOutFile(dir, file, kill string) error {
 }
 
 func options(dir, kill string) assembly.Options {
-	return assembly.Options{Home: filepath.Join(dir, ".cairn"), Root: dir, Version: "test", Extend: ledger(dir),
+	return assembly.Options{Home: filepath.Join(dir, ".cairn"), Root: dir, Version: "test", Extend: ledger(dir), Models: testModels(),
 		Journal: func(s journal.Store) journal.Store {
 			when, at, ok := strings.Cut(kill, " ")
 			if !ok {

@@ -86,7 +86,7 @@ func (a *app) root() *cobra.Command {
 // everyday lists the commands that `cairn help` shows.
 func (a *app) everyday() []*cobra.Command {
 	return []*cobra.Command{
-		a.runCommand(), a.checkCommand(), a.listCommand(), a.showCommand(), a.watchCommand(), a.graphCommand(),
+		a.runCommand(), a.planCommand(), a.checkCommand(), a.listCommand(), a.showCommand(), a.watchCommand(), a.graphCommand(),
 		a.inboxCommand(), a.completeCommand(), a.approveCommand(), a.resumeCommand(), a.whyCommand(), a.logCommand(),
 	}
 }
@@ -94,9 +94,9 @@ func (a *app) everyday() []*cobra.Command {
 // others lists those that `cairn help all` shows beside them.
 func (a *app) others() []*cobra.Command {
 	return []*cobra.Command{
-		a.budgetCommand(),
+		a.budgetCommand(), a.evalCommand(),
 		a.replanCommand(), a.forkCommand(), a.archiveCommand(), a.diffCommand(), a.applyCommand(), a.rollbackCommand(), a.fmtCommand(), a.schemaCommand(), a.pauseCommand(), a.cancelCommand(), a.retryCommand(), a.failCommand(),
-		a.rejectCommand(), a.answerCommand(), a.delegateCommand(), a.auditCommand(), a.artifactCommand(), a.capabilityCommand(), a.doctorCommand(), a.versionCommand(),
-		a.completionCommand(),
+		a.rejectCommand(), a.answerCommand(), a.delegateCommand(), a.auditCommand(), a.artifactCommand(), a.memoryCommand(), a.capabilityCommand(), a.doctorCommand(), a.versionCommand(),
+		a.completionCommand(), a.promptsCommand(),
 	}
 }

@@ -27,10 +27,11 @@ type config struct {
 	as      string              // whether people may act under another name
 	policy  *plan.Policy
 	notify  Notify
+	models  map[string]Model
 }
 
 // configKeys are all there are; an unknown one is refused, or a slip of the hand would change nothing in silence.
-var configKeys = []string{"home", "workers", "actor", "secrets", "roles", "as", "policy", "notify"}
+var configKeys = []string{"home", "workers", "actor", "secrets", "roles", "as", "policy", "notify", "models"}
 
 func readConfig(path string) (c config, err error) {
 	b, err := os.ReadFile(path)
@@ -83,6 +84,8 @@ func (c *config) set(path string, key, value *yaml.Node) error {
 		return c.setAs(path, value)
 	case "notify":
 		return c.setNotify(path, value)
+	case "models":
+		return c.setModels(path, value)
 	}
 	if value.Kind != yaml.ScalarNode || value.Value == "" {
 		return fault.New(fault.Invalid, "%s:%d: %s wants one value", path, value.Line, key.Value).Remedy("write %s: VALUE", key.Value)

@@ -13,6 +13,7 @@ import (
 	"github.com/cairn-plan/cairn/internal/engine"
 	"github.com/cairn-plan/cairn/internal/fault"
 	"github.com/cairn-plan/cairn/internal/journal"
+	"github.com/cairn-plan/cairn/internal/memory"
 	"github.com/cairn-plan/cairn/internal/plan"
 	"github.com/cairn-plan/cairn/internal/policy"
 )
@@ -38,6 +39,8 @@ type Site struct {
 	Policies func() ([]policy.Source, error) // those of the project and the home
 	Notify   Notify
 	Review   *plan.Review // of the project
+	Models   map[string]Model
+	Replay   string // a home whose recordings answer in the place of models; empty: models answer
 
 	roles map[string][]string
 	trust bool
@@ -69,6 +72,7 @@ type House struct {
 	DryRun  func(ctx context.Context, p *plan.Plan) ([]Step, error)
 	Close   func() error
 	Notices *Notices // nil: nobody outside is told anything
+	Memory  *memory.Memory
 }
 
 // Drive says how a run is to be driven.

@@ -27,12 +27,14 @@ type place struct {
 	trust   bool
 	policy  *plan.Policy
 	notify  Notify
+	models  map[string]Model
+	replay  string // a home whose recordings answer in the place of models
 }
 
 // site is what main needs to know of a place.
 func (p place) site() Site {
 	return Site{Home: p.home, Root: p.root, Secrets: p.secrets, Policies: p.policies, roles: p.roles, trust: p.trust,
-		Notify: p.notify, Review: p.review()}
+		Notify: p.notify, Review: p.review(), Models: p.models, Replay: p.replay}
 }
 
 // locate finds the project upwards from dir and reads its settings.
@@ -43,12 +45,15 @@ func locate(dir, homeFlag, as string, env func(string) string) (place, error) {
 		return place{}, err
 	}
 	p := place{root: root, home: filepath.Join(root, homeName), workers: c.workers, secrets: c.secrets,
-		roles: c.roles, trust: c.as == asTrusted, policy: c.policy, notify: c.notify}
+		roles: c.roles, trust: c.as == asTrusted, policy: c.policy, notify: c.notify, models: c.models}
 	if c.home != "" {
 		p.home = under(root, c.home)
 	}
 	if h := cmp.Or(homeFlag, env("CAIRN_HOME")); h != "" {
 		p.home = under(dir, h)
+	}
+	if from := env("CAIRN_REPLAY"); from != "" {
+		p.replay = under(dir, from)
 	}
 	if w := env("CAIRN_WORKERS"); w != "" {
 		if p.workers, err = strconv.Atoi(w); err != nil || p.workers < 1 {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -41,9 +42,9 @@ func (o runOptions) check() error {
 func (a *app) runCommand() *cobra.Command {
 	var o runOptions
 	c := &cobra.Command{
-		Use:     "run FILE|PLAN [--dry-run] [--rehearse] [--yes] [--until TASK] [--workers N] [--plain]",
-		Short:   "carry out a plan file, or go on with a plan",
-		Example: "  cairn run examples/first.yaml\n  cairn run release.yaml --dry-run\n  cairn run release.yaml --rehearse --faults 5%\n  cairn run release.yaml --until test\n  cairn run - --json < plan.yaml",
+		Use:     "run FILE|PLAN|GOAL [--dry-run] [--rehearse] [--yes] [--until TASK] [--workers N] [--plain]",
+		Short:   "carry out a plan file, go on with a plan, or plan for a goal and carry that out",
+		Example: "  cairn run examples/first.yaml\n  cairn run release.yaml --dry-run\n  cairn run release.yaml --rehearse --faults 5%\n  cairn run release.yaml --until test\n  cairn run - --json < plan.yaml\n  cairn run \"Compare three note-taking apps\"",
 		Args:    takes(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := errors.Join(o.check(), o.rehearsal.check(c)); err != nil {
@@ -52,6 +53,9 @@ func (a *app) runCommand() *cobra.Command {
 			p, err := a.at()
 			if err != nil {
 				return err
+			}
+			if isGoal(args[0]) {
+				return a.runGoal(c.Context(), p, args[0], o)
 			}
 			plan, isPlan, err := a.meant(c.Context(), p, args[0])
 			switch {
@@ -76,15 +80,37 @@ func (a *app) runCommand() *cobra.Command {
 	return c
 }
 
-// meant decides what the argument of run is: a file, or the name of a plan. It is never a goal.
+// isGoal reports whether the argument of run is a goal: it has spaces, and there is no such file.
+func isGoal(arg string) bool {
+	_, err := os.Stat(arg)
+	return err != nil && strings.ContainsAny(arg, " \t\n") && !slices.Contains(planEndings, filepath.Ext(arg))
+}
+
+// runGoal plans for a goal and carries the plan out.
+func (a *app) runGoal(ctx context.Context, p place, goal string, o runOptions) error {
+	d, text, err := a.plan(ctx, goal, planOptions{})
+	if err != nil {
+		return err
+	}
+	if !a.json {
+		writePlanned(a.io.Err, d)
+	}
+	caps, err := a.parts.Catalogue(p.home)
+	if err != nil {
+		return err
+	}
+	r, err := readPlan(fromStdin, bytes.NewReader(text), caps)
+	if err != nil {
+		return err
+	}
+	return a.runRead(ctx, p, r, o)
+}
+
+// meant decides what the argument of run is: a file, or the name of a plan.
 func (a *app) meant(ctx context.Context, p place, arg string) (plan string, isPlan bool, err error) {
 	info, err := os.Stat(arg)
 	if arg == fromStdin || err == nil && !info.IsDir() {
 		return "", false, nil
-	}
-	if strings.ContainsAny(arg, " \t\n") {
-		return "", false, fault.New(fault.Invalid, "%q reads like a goal, and this version does not plan from goals yet", arg).
-			Remedy("write the plan into a file and name it: cairn run FILE")
 	}
 	if filepath.Base(arg) != arg || slices.Contains(planEndings, filepath.Ext(arg)) || !p.hasHome() {
 		return "", false, nil
@@ -110,6 +136,10 @@ func (a *app) runFile(ctx context.Context, p place, name string, o runOptions) e
 	if err != nil {
 		return err
 	}
+	return a.runRead(ctx, p, r, o)
+}
+
+func (a *app) runRead(ctx context.Context, p place, r reading, o runOptions) error {
 	if !a.json {
 		if err := r.tell(a.io.Err, false); err != nil {
 			return err

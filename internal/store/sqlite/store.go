@@ -1,4 +1,4 @@
-// Package sqlite keeps the journal, the mailbox, the spending of days and the sealed tree in one SQLite file,
+// Package sqlite keeps the journal, the mailbox, the spending of days, the facts of memory and the sealed tree in one SQLite file,
 // <home>/cairn.db, and the claims on plans in <home>/locks.
 //
 // Many processes may share a home. One of them writes at a time (SQLite's own lock), and within a

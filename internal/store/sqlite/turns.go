@@ -44,7 +44,7 @@ func readTurns(c *conn, cl budget.Claim, now time.Time, booked map[string][]time
 	}
 	all := []time.Time{}
 	err := c.query("SELECT at FROM turn WHERE key = ? ORDER BY at", []any{cl.Key}, func(row []value) bool {
-		all = append(all, moment(row[0]))
+		all = append(all, instant(row[0]))
 		return true
 	})
 	booked[cl.Key] = all
@@ -64,13 +64,13 @@ func (s *Store) Waiting(ctx context.Context, prefix string, now time.Time) (all 
 		[]any{now.UnixNano(), prefix}, func(row []value) bool {
 			key, _ := row[0].(string)
 			who, _ := row[1].(string)
-			all = append(all, budget.Waiter{Key: key, Who: who, At: moment(row[2])})
+			all = append(all, budget.Waiter{Key: key, Who: who, At: instant(row[2])})
 			return true
 		})
 	return slices.Clip(all), err
 }
 
-func moment(v value) time.Time {
+func instant(v value) time.Time {
 	n, _ := v.(int64)
 	return time.Unix(0, n)
 }

@@ -1,0 +1,4 @@
+package model
+
+// Extract is extract, for tests.
+var Extract = extract
