@@ -380,7 +380,7 @@ func structs(t reflect.Type, seen []reflect.Type) []reflect.Type {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
 		t = t.Elem()
 	}
-	atoms := []reflect.Type{reflect.TypeFor[plan.Criterion](), reflect.TypeFor[plan.Money](), reflect.TypeFor[plan.Backoff]()}
+	atoms := []reflect.Type{reflect.TypeFor[plan.Criterion](), reflect.TypeFor[plan.Money](), reflect.TypeFor[plan.Backoff](), reflect.TypeFor[plan.Rate]()}
 	if t.Kind() != reflect.Struct || slices.Contains(seen, t) || slices.Contains(atoms, t) {
 		return seen
 	}
