@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/cairn-plan/cairn/internal/artifact"
+	"github.com/cairn-plan/cairn/internal/capability"
 	"github.com/cairn-plan/cairn/internal/expr"
 	"github.com/cairn-plan/cairn/internal/fault"
 	"github.com/cairn-plan/cairn/internal/lifecycle"
@@ -49,6 +50,7 @@ func (r *Run) assessed(ctx context.Context, w Work) (*lifecycle.Assessed, error)
 		}
 		a.Checks = append(a.Checks, v)
 	}
+	a.Checks = append(a.Checks, r.shapes(ctx, w)...)
 	if a.Mode = r.mode(ctx, w, a.Checks); w.scope.matter != nil {
 		if err := r.hold(ctx, w, a); err != nil {
 			return nil, err
@@ -58,6 +60,33 @@ func (r *Run) assessed(ctx context.Context, w Work) (*lifecycle.Assessed, error)
 		return a, r.listItems(ctx, w, a)
 	}
 	return a, nil
+}
+
+// shapes tries the outputs that a gate has schemas for.
+func (r *Run) shapes(ctx context.Context, w Work) (all []lifecycle.Verdict) {
+	outputs, schemas := w.Spec.SchemaOf()
+	for _, out := range outputs {
+		v := lifecycle.Verdict{Says: out + " fits its schema", OK: true}
+		if wrong := r.misfit(ctx, w, out, schemas[out]); wrong != "" {
+			v.OK, v.Why = false, clip(wrong)
+		}
+		all = append(all, v)
+	}
+	return all
+}
+
+// misfit says why an output does not fit a schema.
+func (r *Run) misfit(ctx context.Context, w Work, out string, schema json.RawMessage) string {
+	s, err := capability.ParseSchema(mustJSON(map[string]any{"type": "object", "properties": map[string]any{out: schema}, "required": []string{out}}))
+	if err != nil {
+		return "the schema is none: " + err.Error()
+	}
+	id, name, _ := strings.Cut(out, ".")
+	v, err := r.output(ctx, w.scope.tasks[id], name)
+	if err != nil {
+		return err.Error()
+	}
+	return strings.Join(s.Check(mustJSON(map[string]any{out: v})), "; ")
 }
 
 // mode recognises the failure mode of a gate whose checks do not hold.

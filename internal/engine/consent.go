@@ -199,6 +199,10 @@ func (r *Run) decision(f lifecycle.Fact, c Command, actor string) (lifecycle.Fac
 	if !held {
 		return r.oldGate(f, c, t, actor)
 	}
+	if !g.Due.IsZero() && !r.engine.Now().Before(g.Due) { // nobody was there to see that its time is up
+		f.Kind, f.Body = lifecycle.TimerFired, &lifecycle.Fired{For: lifecycle.TimerGate}
+		return f, nil
+	}
 	ctx := context.Background()
 	if now, err := r.reassess(ctx, t); err == nil && !now.Subject.IsZero() && now.Subject != g.Subject {
 		f.Kind, f.Body = lifecycle.TaskAssessed, now
@@ -254,12 +258,21 @@ func (r *Run) tooLate(f lifecycle.Fact, c Command, t lifecycle.Task, g lifecycle
 		return f, fault.New(fault.Conflict, "gate %s is not open yet: it is %s", t.ID, t.Status).
 			Remedy("see what it waits for: cairn why %s %s", r.State.Name, t.ID)
 	case g.Expired:
-		return f, fault.New(fault.Conflict, "gate %s expired: nobody decided in time", t.ID).Remedy("open it again: cairn retry %s", r.State.Name)
+		return f, r.timeIsUp(t.ID)
 	case r.State.Phase != lifecycle.PlanRunning && r.State.Phase != lifecycle.PlanIsPaused:
 		return f, r.decided(t.ID)
 	}
 	f.Kind, f.Body = lifecycle.GateDecided, &lifecycle.Decided{Approved: c.Name == Approve, Why: clip(c.Why), Roles: r.engine.roles(f.Actor), Late: true}
 	return f, nil
+}
+
+// timeIsUp says what became of a gate that was not decided in time.
+func (r *Run) timeIsUp(id string) error {
+	if g, _ := r.State.Gate(id); !g.Expired {
+		return fault.New(fault.Conflict, "nobody decided gate %s in time, so others may by now: it waits for %s", id, g.Lacks()).
+			Remedy("decide it again, if you may: cairn approve %s %s", r.State.Name, id)
+	}
+	return fault.New(fault.Conflict, "gate %s expired: nobody decided in time", id).Remedy("open it again: cairn retry %s", r.State.Name)
 }
 
 // decided says how a gate was decided before.
@@ -279,6 +292,10 @@ func (r *Run) Outcome(f lifecycle.Fact) error {
 	case *lifecycle.Decided:
 		if b.Late {
 			return r.decided(f.Task)
+		}
+	case *lifecycle.Fired:
+		if f.Actor != lifecycle.Engine {
+			return r.timeIsUp(f.Task)
 		}
 	case *lifecycle.Assessed:
 		if f.Actor != lifecycle.Engine {

@@ -136,6 +136,11 @@ func reads(ef lifecycle.Effect) (names []string, all bool) {
 				add(src)
 			}
 		}
+		outputs, _ := t.SchemaOf()
+		for _, out := range outputs {
+			id, _, _ := strings.Cut(out, ".")
+			names = append(names, id)
+		}
 		for _, c := range t.Checks {
 			if !c.Judge {
 				add(c.Says)

@@ -101,12 +101,7 @@ func (s *State) detain(i int32, b *Assessed) bool {
 		s.fail(i, &Ended{Outcome: Failed, Error: "not allowed by " + b.Denied, Final: true})
 		return true
 	}
-	var failing []string
-	for _, c := range b.Checks {
-		if !c.OK && !c.Judge {
-			failing = append(failing, c.Says)
-		}
-	}
+	failing := failingOf(b)
 	if len(failing) > 0 {
 		s.calm(i)
 		bad := &Ended{Outcome: Failed, Error: "check does not hold: " + failing[0], Mode: b.Mode, Final: true}
@@ -124,6 +119,16 @@ func (s *State) detain(i int32, b *Assessed) bool {
 		return false
 	}
 	return s.open(i, b, failing)
+}
+
+// failingOf lists the checks that do not hold, with why where that is known.
+func failingOf(b *Assessed) (all []string) {
+	for _, c := range b.Checks {
+		if !c.OK && !c.Judge {
+			all = append(all, c.Says+because(c.Why))
+		}
+	}
+	return all
 }
 
 // open asks for a decision, unless this was approved before. It reports whether the task waits.
@@ -183,13 +188,7 @@ func (s *State) reopenGate(i int32, b *Assessed) error {
 	if !b.Run || b.Failed || b.Denied != "" || b.Subject == old.subject {
 		return fault.New(fault.Conflict, "gate %s asks for the same as before", n.id)
 	}
-	var failing []string
-	for _, c := range b.Checks {
-		if !c.OK && !c.Judge {
-			failing = append(failing, c.Says)
-		}
-	}
-	h := &hold{Hold: gate.Hold{Demands: b.Demands, Authors: s.authors}, subject: b.Subject, failing: failing, begin: b, opened: s.now, approved: old.approved}
+	h := &hold{Hold: gate.Hold{Demands: b.Demands, Authors: s.authors}, subject: b.Subject, failing: failingOf(b), begin: b, opened: s.now, approved: old.approved}
 	s.holds[n.id] = h
 	s.announce(i, h)
 	return nil

@@ -60,6 +60,9 @@ func (s *State) effectAssess(i int32) {
 }
 
 func hasChecks(t *plan.Task) bool {
+	if len(t.Schemas) > 0 {
+		return true
+	}
 	for _, c := range t.Checks {
 		if !c.Judge {
 			return true
@@ -115,7 +118,7 @@ func (s *State) begun(i int32) {
 
 // needsDecision reports whether a gate wants a person: it asks for approval, has prose to judge, or says nothing.
 func needsDecision(t *plan.Task) bool {
-	if t.Approve != nil || len(t.Checks) == 0 {
+	if t.Approve != nil || len(t.Checks)+len(t.Schemas) == 0 {
 		return true
 	}
 	for _, c := range t.Checks {

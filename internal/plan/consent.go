@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -36,9 +38,36 @@ func ReadPolicy(file string, src []byte, key string) (*Policy, Faults) {
 	return p, d.all()
 }
 
+// SchemaOf lists the outputs that a gate has a schema for, as task.output, in order.
+func (t *Task) SchemaOf() (outputs []string, schemas map[string]json.RawMessage) {
+	if len(t.Schemas) == 0 || json.Unmarshal(t.Schemas, &schemas) != nil {
+		return nil, nil
+	}
+	return slices.Sorted(maps.Keys(schemas)), schemas
+}
+
+// shapes checks the schemas of a gate.
+func (c *checker) shapes(s *scope, i int) {
+	t := &s.tasks[i]
+	n := s.node(i, "schemas")
+	if len(t.Schemas) > 0 && t.Kind != Gate {
+		c.warn(n, WarnKey, "make it a gate, or say in expect what must hold", "%s is no gate: schemas has no effect here", t.ID)
+	}
+	outputs, _ := t.SchemaOf()
+	for _, out := range outputs {
+		id, name, ok := strings.Cut(out, ".")
+		if !ok || name == "" {
+			c.fault(n, CodeRef, "write task.output: {type: ...}", "%s checks %q, which names no output of a task", t.ID, out)
+		} else if _, _, known := s.find(id); !known {
+			c.missing(s, n, id, t.ID+" checks the shape of")
+		}
+	}
+}
+
 // consent checks who a task asks for.
 func (c *checker) consent(s *scope, i int) {
 	t := &s.tasks[i]
+	c.shapes(s, i)
 	if t.Approve == nil {
 		return
 	}

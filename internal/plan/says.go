@@ -107,6 +107,7 @@ var says = map[string]string{
 	"Task.approve":      "who must agree before a gate opens",
 	"Task.outputs":      "results by name",
 	"Task.artifacts":    "files, notes and data that the task leaves",
+	"Task.schemas":      "what a gate checks: outputs of other tasks, as task.output, and the JSON Schema that each must fit",
 	"Task.validation":   "how the outputs are validated",
 	"Task.metrics":      "figures that the task reports",
 	"Task.budget":       "what it may spend",

@@ -193,6 +193,7 @@ tasks:
     kind: gate
     needs: [work]
     checks: [size(outputs_of.work.notes) > 0]
+    schemas: {work.n: {type: number, minimum: 1}}
     approve: {role: lead, quorum: 2, not: author, within: 24h, escalate: owner, evidence: [diff], back: work, form: {q: text}, x-ap: 1}
   - id: each
     needs: [gate, work]

@@ -33,6 +33,7 @@ type Task struct {
 
 	Expect    []Criterion     `json:"expect,omitempty"`
 	Checks    []Criterion     `json:"checks,omitempty"`
+	Schemas   json.RawMessage `json:"schemas,omitempty"` // an object: task.output to the JSON Schema that it must fit, for a gate
 	Approve   *Approval       `json:"approve,omitempty"`
 	Outputs   Outputs         `json:"outputs,omitempty"`
 	Artifacts []PlanArtifact  `json:"artifacts,omitempty"`

@@ -140,7 +140,7 @@ func afterGates(tasks []plan.Task) map[string]bool {
 		if t.Next != nil {
 			next[t.ID] = append(next[t.ID], t.Next.Success...)
 		}
-		if t.Kind == plan.Gate && (t.Approve != nil || t.Uses == "" && len(t.Checks) == 0) {
+		if t.Kind == plan.Gate && (t.Approve != nil || t.Uses == "" && len(t.Checks)+len(t.Schemas) == 0) {
 			work = append(work, t.ID)
 		}
 	}
