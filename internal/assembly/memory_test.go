@@ -1,3 +1,5 @@
+//go:build unix
+
 package assembly_test
 
 import (
