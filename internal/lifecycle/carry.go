@@ -28,10 +28,11 @@ func (m *move) renew(i int32, o *node) {
 	f, n := m.fate(i), &m.next.nodes[i]
 	n.execution, n.attempt, n.granted, n.twice = o.execution, o.attempt, o.granted, o.twice
 	n.stale = o.stale || o.assessing
-	if o.status == Pending || o.status == Running && m.old.isGroup(o) && !m.old.isGroup(n) || neverNeeded(o) {
+	// One that failed may be pending: what lies between it and its recovery comes first.
+	tried := o.attempt > 0 && (o.status == Ready || o.status == Waiting || o.status == Pending && o.lastFail != nil)
+	if o.status == Pending && !tried || o.status == Running && m.old.isGroup(o) && !m.old.isGroup(n) || neverNeeded(o) {
 		return
 	}
-	tried := o.attempt > 0 && (o.status == Ready || o.status == Waiting)
 	if f.again = o.status.Terminal(); f.again || tried || m.old.isGroup(o) {
 		n.execution++
 		n.granted++

@@ -242,8 +242,15 @@ func (s *State) rejoin(i int32) {
 func (s *State) forget(i int32) {
 	for _, c := range s.nodes[i].children {
 		s.forget(c)
-		delete(s.ids, s.nodes[c].id)
-		s.nodes[c].gone = true
+		n := &s.nodes[c]
+		delete(s.ids, n.id)
+		n.gone = true
+		if s.law >= 2 { // an item that comes back is carried out anew, under an effect key of its own
+			if s.past == nil {
+				s.past = map[string]past{}
+			}
+			s.past[n.id] = past{n.execution, n.attempt}
+		}
 	}
 	s.nodes[i].children = nil
 }

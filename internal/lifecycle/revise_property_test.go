@@ -121,7 +121,8 @@ func drawOutcomes(r *rapid.T, m *sim) {
 	m.outcome = func(id string, attempt int) *Ended {
 		v, _ := m.s.Task(id)
 		key, did := m.s.Key(id, v.Execution).String(), v.Spec.Run
-		if was, used := keys[key]; used && was != did {
+		// The first edition counted the executions of an item anew with each expansion.
+		if was, used := keys[key]; used && was != did && (m.law >= 2 || v.Item == 0 && v.Depth == 0) {
 			r.Fatalf("one effect key for %q and %q", was, did)
 		}
 		keys[key] = did
