@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"path/filepath"
+	"regexp"
 	"testing"
 	"time"
 
@@ -24,7 +25,13 @@ func TestHomeWithoutDaysIsUpgraded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.script("DROP TABLE day; DROP TABLE reservation; DROP TABLE turn; DROP TABLE pace; PRAGMA user_version = 1"); err != nil {
+	undo := "PRAGMA user_version = 1"
+	for _, later := range scripts()[1:] {
+		for _, made := range regexp.MustCompile(`CREATE (?:VIRTUAL )?TABLE (\w+)`).FindAllStringSubmatch(later, -1) {
+			undo += "; DROP TABLE " + made[1]
+		}
+	}
+	if err := c.script(undo); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.close(); err != nil {
