@@ -139,9 +139,12 @@ func (s *Set) Judge(ctx context.Context, c Case) (Ruling, error) {
 	if over {
 		return out, nil
 	}
-	facts := c.facts()
+	var facts map[string]any // made for the first rule that asks: most plans have none
 	for i := range s.rules {
 		r := &s.rules[i]
+		if r.when != "" && facts == nil {
+			facts = c.facts()
+		}
 		ok, err := r.holds(ctx, c, facts)
 		if err != nil {
 			return out, fault.Wrap(fault.Failed, err, "%s cannot be judged for task %s", r.name, c.ID)
