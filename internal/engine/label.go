@@ -3,7 +3,6 @@ package engine
 import (
 	"encoding/json"
 
-	"github.com/cairn-plan/cairn/internal/capability"
 	"github.com/cairn-plan/cairn/internal/fault"
 	"github.com/cairn-plan/cairn/internal/lifecycle"
 	"github.com/cairn-plan/cairn/internal/plan"
@@ -30,15 +29,12 @@ func (r *Run) carried(ef lifecycle.Effect) carried {
 }
 
 // mayGo refuses a call whose data may not reach what it is for, before anything is sent.
-func (r *Run) mayGo(w Work, c capability.Contract, call *capability.Call) error {
-	if len(w.scope.carried.labels) == 0 {
-		return nil
-	}
-	call.May = func(host string) error {
-		names := plan.Parts(c.ID, call.With)
+func (r *Run) mayGo(w Work, id string, with json.RawMessage) (may func(host string) error, err error) {
+	may = func(host string) error {
+		names := plan.Parts(id, with)
 		return r.refuse(w, "", nil, func(string, json.RawMessage) ([]string, []string) { return names, []string{host} })
 	}
-	return r.refuse(w, c.ID, call.With, r.reach)
+	return may, r.refuse(w, id, with, r.reach)
 }
 
 func (r *Run) refuse(w Work, uses string, with json.RawMessage, reach plan.Reach) error {

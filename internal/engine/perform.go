@@ -168,7 +168,9 @@ func (r *Run) call(ctx context.Context, w Work) (capability.Call, capability.Run
 		}
 		call.Want = append(call.Want, capability.Want{Name: o.Name, Type: o.Type, From: o.From, Path: o.Path})
 	}
-	err = r.mayGo(w, contract, &call)
+	if len(w.scope.carried.labels) > 0 {
+		call.May, err = r.mayGo(w, contract.ID, call.With)
+	}
 	return call, runner, err
 }
 
